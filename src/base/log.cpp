@@ -22,19 +22,23 @@ constexpr std::size_t kMaxTextBytes = 1024;
 constexpr const char* kTextPattern = "%Y-%m-%dT%H:%M:%S.%eZ %l %n %v";
 constexpr const char* kJsonPattern = R"({"time":"%Y-%m-%dT%H:%M:%S.%eZ","level":"%l","logger":"%n",%v})";
 
-constexpr std::array kLevelNames = {std::pair{std::string_view("trace"), LogLevel::trace},
-                                    std::pair{std::string_view("debug"), LogLevel::debug},
-                                    std::pair{std::string_view("info"), LogLevel::info},
-                                    std::pair{std::string_view("warn"), LogLevel::warn},
-                                    std::pair{std::string_view("error"), LogLevel::error}};
+constexpr std::array kLevelNames = {
+    std::pair{std::string_view("trace"), LogLevel::trace}, std::pair{std::string_view("debug"), LogLevel::debug},
+    std::pair{std::string_view("info"), LogLevel::info}, std::pair{std::string_view("warn"), LogLevel::warn},
+    std::pair{std::string_view("error"), LogLevel::error}};
 
 spdlog::level::level_enum to_spdlog(LogLevel level) {
   switch (level) {
-    case LogLevel::trace: return spdlog::level::trace;
-    case LogLevel::debug: return spdlog::level::debug;
-    case LogLevel::info: return spdlog::level::info;
-    case LogLevel::warn: return spdlog::level::warn;
-    case LogLevel::error: return spdlog::level::err;
+    case LogLevel::trace:
+      return spdlog::level::trace;
+    case LogLevel::debug:
+      return spdlog::level::debug;
+    case LogLevel::info:
+      return spdlog::level::info;
+    case LogLevel::warn:
+      return spdlog::level::warn;
+    case LogLevel::error:
+      return spdlog::level::err;
   }
   return spdlog::level::err;
 }
@@ -57,7 +61,9 @@ bool needs_quotes(std::string_view text) {
   return text.empty() || text.size() > kMaxTextBytes || !std::ranges::all_of(text, is_plain);
 }
 
-std::string number(double value) { return nlohmann::json(value).dump(); }  // "null" for what JSON cannot say
+std::string number(double value) {
+  return nlohmann::json(value).dump();
+}  // "null" for what JSON cannot say
 
 std::string render(const LogField::Value& value, LogFormat format) {
   return std::visit(
@@ -123,7 +129,9 @@ Logger Logger::named(const std::string& name) const {
   return Logger(impl_->clone(name), format_);
 }
 
-bool Logger::enabled(LogLevel level) const { return impl_ && impl_->should_log(to_spdlog(level)); }
+bool Logger::enabled(LogLevel level) const {
+  return impl_ && impl_->should_log(to_spdlog(level));
+}
 
 void log_event(const Logger& logger, LogLevel level, std::string_view event, std::initializer_list<LogField> fields) {
   if (!logger.enabled(level)) return;

@@ -41,8 +41,7 @@ class LogField {
   LogField(std::string_view key, const char* text) : key_(key), value_(std::string_view(text)) {}
   LogField(std::string_view key, std::same_as<bool> auto flag) : key_(key), value_(flag) {}
   LogField(std::string_view key, std::signed_integral auto number) : key_(key), value_(std::int64_t{number}) {}
-  LogField(std::string_view key, std::unsigned_integral auto number)
-    requires(!std::same_as<decltype(number), bool>)
+  LogField(std::string_view key, std::unsigned_integral auto number) requires(!std::same_as<decltype(number), bool>)
       : key_(key), value_(std::uint64_t{number}) {}
   LogField(std::string_view key, std::floating_point auto number) : key_(key), value_(double{number}) {}
 
@@ -77,8 +76,8 @@ class Logger {
 [[nodiscard]] Logger init_log(const LogSettings& settings);
 
 /// Writes one line: log_event(log, LogLevel::info, "call", {{"id", id}, {"tool", tool}, {"ms", ms}}).
-/// event and the keys are constants of ours; values may hold anything: they are quoted, escaped and cut, so that no value
-/// can end the line, start a field or leave JSON. Never throws.
+/// event and the keys are constants of ours; values may hold anything: they are quoted, escaped and cut, so that no
+/// value can end the line, start a field or leave JSON. Never throws.
 void log_event(const Logger& logger, LogLevel level, std::string_view event,
                std::initializer_list<LogField> fields = {});
 

@@ -4,8 +4,8 @@
 
 namespace asg {
 
-/// A value that must not be printed by accident: no stream operator, no formatter, no conversion, no place in a log field.
-/// reveal() is the only way in, so that a search for it finds every use.
+/// A value that must not be printed by accident: no stream operator, no formatter, no conversion, no place in a log
+/// field. reveal() is the only way in, so that a search for it finds every use.
 template <class T>
 class Secret {
  public:
