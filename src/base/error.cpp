@@ -19,7 +19,9 @@ std::unexpected<Error> fail(ErrorCode code, std::string message) {
   return std::unexpected(Error{.code = code, .message = std::move(message), .sys_errno = 0});
 }
 
-std::unexpected<Error> fail_errno(std::string message) { return fail_errno(std::move(message), errno); }
+std::unexpected<Error> fail_errno(std::string message) {
+  return fail_errno(std::move(message), errno);
+}
 
 std::unexpected<Error> fail_errno(std::string message, int sys_errno) {
   return std::unexpected(Error{.code = ErrorCode::io, .message = std::move(message), .sys_errno = sys_errno});

@@ -120,8 +120,8 @@ def co_await_faults(text):
 def banned_faults(text):
     code = code_only(text)
     code = re.sub(r"^\s*#[^\n]*", "", code, flags=re.M)
-    return [(line_of(code, found.start()), found.group(0))
-            for token in BANNED_AFTER_CLONE for found in re.finditer(r"(?<![\w.>])" + token + r"(?!\w)", code)]
+    return [(line_of(code, found.start()), found.group(1))
+            for token in BANNED_AFTER_CLONE for found in re.finditer(r"(?<![\w.>])(" + token + r")(?:\b|(?<=\W))", code)]
 
 
 def tracked(*folders):

@@ -1,5 +1,6 @@
 #pragma once
-// What *we* failed to do. What the user's code did is a value of its own (sandbox/outcome.hpp): the two never share a type.
+// What *we* failed to do. What the user's code did is a value of its own (sandbox/outcome.hpp): the two never share a
+// type.
 
 #include <expected>
 #include <string>
