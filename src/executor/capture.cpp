@@ -1,6 +1,7 @@
 #include "asg/executor/capture.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <string>
 #include <string_view>
 
@@ -84,7 +85,7 @@ void Capture::append_tail(std::span<const char> bytes) {
   auto rest = bytes.subspan(growing.size());
   while (!rest.empty()) {
     const auto chunk = rest.first(std::min(rest.size(), tail_cap_ - tail_start_));
-    std::ranges::copy(chunk, tail_.begin() + static_cast<std::ptrdiff_t>(tail_start_));
+    std::memcpy(tail_.data() + tail_start_, chunk.data(), chunk.size());
     tail_start_ = (tail_start_ + chunk.size()) % tail_cap_;
     rest = rest.subspan(chunk.size());
   }
