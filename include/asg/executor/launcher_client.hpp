@@ -1,0 +1,61 @@
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <functional>
+#include <map>
+
+#include "asg/base/error.hpp"
+#include "asg/linux/unique_fd.hpp"
+#include "asg/sandbox/protocol.hpp"
+
+namespace asg::executor {
+
+struct Launched {
+  sys::UniqueFd stdout_fd;
+  sys::UniqueFd stderr_fd;
+  sys::UniqueFd control;
+};
+
+/// The front's end of the launcher. Thread: the front's.
+class LauncherClient {
+ public:
+  using OnLaunched = std::function<void(Result<Launched>)>;
+  using OnFinished = std::function<void(Result<sandbox::Usage32>)>;
+  using OnGone = std::function<void(sandbox::RunId)>;
+
+  /// on_gone hears of each run whose processes and control group are gone, also when the launcher died with it.
+  LauncherClient(boost::asio::io_context& io, OnGone on_gone);
+
+  /// A new launcher, the first one or after the death of another.
+  void attach(sys::UniqueFd socket);
+  [[nodiscard]] bool attached() const { return socket_.is_open(); }
+
+  struct Launch {
+    sandbox::RunId run = 0;
+    sandbox::Language language{};
+    int payload_fd = -1;
+    int stdin_fd = -1;  // -1: none
+  };
+  /// Starts a run. Descriptors stay the caller's. on_launched is called later, on this thread, exactly once.
+  void launch(const Launch& what, OnLaunched on_launched);
+  /// Kills what is left of a launched run and asks what it used; exactly once for each launched run.
+  void finish(sandbox::RunId run, OnFinished on_finished);
+
+ private:
+  void wait();
+  void read_all();
+  void take(const sandbox::Message& message, std::vector<sys::UniqueFd> fds);
+  void lost();
+
+  struct Pending {
+    OnLaunched on_launched;
+    OnFinished on_finished;
+  };
+  boost::asio::io_context& io_;
+  boost::asio::posix::stream_descriptor socket_;
+  OnGone on_gone_;
+  std::map<sandbox::RunId, Pending> pending_;
+};
+
+}  // namespace asg::executor

@@ -1,0 +1,71 @@
+#pragma once
+// What front, launcher, supervisor and init say to each other: one fixed-size message a packet over SOCK_SEQPACKET pairs,
+// descriptors by SCM_RIGHTS. Both ends are one program, so layout is no question.
+
+#include <cstdint>
+#include <type_traits>
+
+#include "asg/linux/cgroup.hpp"
+#include "asg/linux/io.hpp"
+#include "asg/sandbox/run_spec.hpp"
+
+namespace asg::sandbox {
+
+using RunId = std::uint64_t;
+
+enum class MessageType : std::uint32_t {
+  // front -> launcher
+  launch,   // fds: payload[, stdin]. Answer: launched or launch_failed
+  finish,   // kill what is left and say what it used. Answer: finished, later gone
+  // launcher -> front
+  launched,       // fds: stdout, stderr (read ends), control
+  launch_failed,  // value: errno, text; gone follows
+  finished,       // usage
+  gone,           // its PID namespace is empty and its group handed back: the slot is free
+  // launcher -> supervisor
+  make_group,    // Answer: group
+  remove_group,  // no answer
+  // supervisor -> launcher
+  group,  // value: errno; fds and their kinds
+  // supervisor -> front
+  new_launcher,  // fds: socket
+  drain,         // stop taking calls, end by itself
+  // front -> supervisor
+  ready,     // serving
+  draining,
+};
+
+struct Usage32 {
+  std::uint64_t cpu_us = 0;
+  std::uint64_t memory_peak_bytes = 0;
+  std::uint64_t oom_kills = 0;
+  std::uint32_t processes_peak = 0;
+};
+
+struct Message {
+  MessageType type{};
+  std::uint32_t value = 0;
+  RunId run = 0;
+  Language language{};
+  Usage32 usage{};
+  sys::CgroupFdKind kinds[sys::kMaxMessageFds]{};  // of the attached descriptors, in a group message
+  char text[120]{};                                // what failed, for our log
+};
+static_assert(std::is_trivially_copyable_v<Message>);
+
+/// From a sandbox's PID 1 to the front, on the run's control socket. End of file without `exited` means that PID 1 was killed.
+enum class ControlType : std::uint32_t {
+  started,  // fds: the working directory
+  failed,   // could not be set up: stage, index, value = errno
+  exited,   // value: wait status of the main process (waitpid(2))
+};
+
+struct Control {
+  ControlType type{};
+  std::uint32_t value = 0;
+  std::uint32_t stage = 0;
+  std::uint32_t index = 0;
+};
+static_assert(std::is_trivially_copyable_v<Control> && sizeof(Control) == 16);  // init.c knows it by this layout
+
+}  // namespace asg::sandbox

@@ -1,0 +1,206 @@
+#include "active_run.hpp"
+
+#include <string.h>  // sigabbrev_np
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <boost/asio/buffer.hpp>
+#include <cerrno>
+#include <utility>
+
+#include "asg/linux/io.hpp"
+#include "asg/sandbox/payload_writer.hpp"
+#include "asg/sandbox/stage_name.hpp"
+
+namespace asg::executor {
+namespace {
+
+using sandbox::Cause;
+using sandbox::Outcome;
+
+constexpr int kTimedOut = 124;      // as timeout(1) has it
+constexpr int kOutOfMemory = 137;   // 128 + SIGKILL
+constexpr int kSignalBase = 128;
+// All writers are dead when the pipes are drained: one pipe's worth is all that can be there.
+constexpr std::size_t kDrainLimit = 4 << 20;
+
+std::string signal_name(int number) {
+  const char* name = ::sigabbrev_np(number);
+  return name != nullptr ? std::string("SIG") + name : "SIGRTMIN+" + std::to_string(number - SIGRTMIN);
+}
+
+}  // namespace
+
+ActiveRun::ActiveRun(boost::asio::io_context& io, LauncherClient& launcher, sandbox::RunId id, const sandbox::RunSpec& spec)
+    : io_(io),
+      launcher_(launcher),
+      id_(id),
+      timeout_(spec.timeout),
+      out_(io, spec.output_cap),
+      err_(io, spec.output_cap),
+      control_(io),
+      deadline_(io) {}
+
+Result<void> ActiveRun::start(const sandbox::RunSpec& spec, Done done) {
+  auto payload = sys::make_sealed_memfd("payload", sandbox::encode_payload(spec));
+  auto input = spec.stdin_text ? sys::make_sealed_memfd("stdin", *spec.stdin_text) : sys::UniqueFd();
+  if (!payload) return std::unexpected(payload.error());
+  if (!input) return std::unexpected(input.error());
+  done_ = std::move(done);
+  started_ = Clock::now();
+  launcher_.launch({.run = id_, .language = spec.language, .payload_fd = payload->get(), .stdin_fd = input->get()},
+                   [self = shared_from_this()](Result<Launched> result) { self->launched(std::move(result)); });
+  return {};
+}
+
+void ActiveRun::launched(Result<Launched> result) {
+  if (!result) {
+    end_ = End::killed;
+    return complete(std::unexpected(result.error().in("starting the sandbox")));
+  }
+  launched_ = true;
+  for (auto* fd : {&result->stdout_fd, &result->stderr_fd, &result->control}) {
+    auto set = sys::set_nonblocking(fd->get());
+    if (!set) setup_error_ = set.error();
+  }
+  out_.pipe.assign(result->stdout_fd.release());
+  err_.pipe.assign(result->stderr_fd.release());
+  control_.assign(result->control.release());
+  if (end_) return end(*end_);  // cancelled meanwhile
+  arm_deadline();
+  read(out_);
+  read(err_);
+  listen();
+}
+
+void ActiveRun::arm_deadline() {
+  deadline_.expires_at(started_ + timeout_);
+  deadline_.async_wait([self = shared_from_this()](const boost::system::error_code& error) {
+    if (!error) self->end(End::timed_out);
+  });
+}
+
+void ActiveRun::read(Stream& stream) {
+  stream.pipe.async_read_some(
+      boost::asio::buffer(stream.chunk),
+      [self = shared_from_this(), &stream](const boost::system::error_code& error, std::size_t size) {
+        if (error) return;  // end of file says nothing: a child may hold the pipe, or have closed it early
+        stream.capture.append(std::span(stream.chunk.data(), size));
+        if (!self->done_) return;
+        self->read(stream);
+      });
+}
+
+void ActiveRun::listen() {
+  control_.async_wait(boost::asio::posix::stream_descriptor::wait_read,
+                      [self = shared_from_this()](const boost::system::error_code& error) {
+                        if (!error) self->take_control();
+                      });
+}
+
+void ActiveRun::take_control() {
+  sandbox::Control control;
+  auto received = sys::receive_message(control_.native_handle(), sys::writable_bytes_of(control), MSG_DONTWAIT);
+  if (received && !*received) return listen();
+  if (!received || (*received)->size != sizeof control) return end(End::killed);
+  switch (control.type) {
+    case sandbox::ControlType::started: return listen();
+    case sandbox::ControlType::exited:
+      wait_status_ = static_cast<int>(control.value);
+      return end(End::exited);
+    case sandbox::ControlType::failed:
+      setup_error_ = Error{.code = ErrorCode::sandbox,
+                           .message = std::string(sandbox::stage_name(control.stage)) + " (step " +
+                                      std::to_string(control.index) + ")",
+                           .sys_errno = static_cast<int>(control.value)};
+      return end(End::killed);
+  }
+  end(End::killed);
+}
+
+void ActiveRun::cancel() {
+  if (launched_) return end(End::cancelled);
+  if (!end_) end_ = End::cancelled;  // once launched, it ends at once
+}
+
+void ActiveRun::end(End why) {
+  if (end_ && ended_ != Clock::time_point()) return;
+  end_ = end_.value_or(why);
+  ended_ = Clock::now();
+  deadline_.cancel();
+  boost::system::error_code ignored;
+  control_.cancel(ignored);
+  launcher_.finish(id_, [self = shared_from_this()](Result<sandbox::Usage32> usage) { self->used(std::move(usage)); });
+}
+
+void ActiveRun::used(Result<sandbox::Usage32> usage) {
+  if (!usage) return complete(std::unexpected(usage.error()));
+  drain(out_);
+  drain(err_);
+  complete(outcome(*usage));
+}
+
+void ActiveRun::drain(Stream& stream) {
+  if (!stream.pipe.is_open()) return;
+  boost::system::error_code ignored;
+  stream.pipe.cancel(ignored);
+  for (std::size_t drained = 0; drained < kDrainLimit;) {
+    const ssize_t n = ::read(stream.pipe.native_handle(), stream.chunk.data(), stream.chunk.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return;
+    stream.capture.append(std::span(stream.chunk.data(), static_cast<std::size_t>(n)));
+    drained += static_cast<std::size_t>(n);
+  }
+}
+
+Result<Outcome> ActiveRun::outcome(const sandbox::Usage32& usage) {
+  if (setup_error_) return std::unexpected(setup_error_->in("setting the sandbox up"));
+  Outcome result;
+  result.out = out_.capture.finish();
+  result.err = err_.capture.finish();
+  result.duration = ended_ - started_;
+  result.usage = {.cpu = std::chrono::milliseconds(usage.cpu_us / 1000),
+                  .memory_peak_bytes = usage.memory_peak_bytes,
+                  .processes_peak = usage.processes_peak > 0 ? usage.processes_peak - 1 : 0};  // less init
+  // The kernel's own count decides on memory, unless something else had ended the run before.
+  if (usage.oom_kills > 0 && (*end_ == End::exited || *end_ == End::killed)) {
+    result.cause = Cause::out_of_memory;
+    result.exit_code = kOutOfMemory;
+    result.signal = "SIGKILL";
+    return result;
+  }
+  switch (*end_) {
+    case End::timed_out:
+      result.cause = Cause::timed_out;
+      result.exit_code = kTimedOut;
+      return result;
+    case End::cancelled:
+      result.cause = Cause::cancelled;
+      result.exit_code = kOutOfMemory;
+      result.signal = "SIGKILL";
+      return result;
+    case End::killed: return fail(ErrorCode::sandbox, "the sandbox's init was killed from outside");
+    case End::exited: break;
+  }
+  const int status = *wait_status_;
+  if (WIFSIGNALED(status)) {
+    result.cause = Cause::signaled;
+    result.exit_code = kSignalBase + WTERMSIG(status);
+    result.signal = signal_name(WTERMSIG(status));
+  } else {
+    result.exit_code = WEXITSTATUS(status);
+  }
+  return result;
+}
+
+void ActiveRun::complete(Result<Outcome> result) {
+  boost::system::error_code ignored;
+  deadline_.cancel();
+  control_.close(ignored);
+  out_.pipe.close(ignored);
+  err_.pipe.close(ignored);
+  if (auto done = std::exchange(done_, nullptr)) done(std::move(result));
+}
+
+}  // namespace asg::executor

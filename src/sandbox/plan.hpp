@@ -1,0 +1,55 @@
+#pragma once
+// All that a child needs, as plain pointers into memory that the launcher owns. Built before clone3; the child allocates nothing.
+
+#include <linux/filter.h>
+#include <sys/resource.h>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace asg::sandbox {
+
+struct PlanFile {
+  const char* path;      // relative to the working directory, NUL-terminated
+  const char* content;
+  std::size_t size;
+};
+
+struct PlanLimit {
+  int resource;
+  rlimit limit;
+};
+
+struct ChildPlan {
+  const int* procs_fds = nullptr;  // v1: "0" is written to each
+  std::size_t procs_count = 0;
+
+  const char* tmpfs_size = nullptr;    // bytes, as text
+  const char* tmpfs_inodes = nullptr;  // as text
+  const PlanFile* files = nullptr;
+  std::size_t file_count = 0;
+
+  std::uint32_t main_id = 0;  // id in the launcher's user namespace; 1000 inside
+  std::uint32_t init_id = 0;  // of PID 1, another one where there is a range
+  const char* id_map = nullptr;  // "1000 MAIN_ID 1"
+
+  const PlanLimit* limits = nullptr;
+  std::size_t limit_count = 0;
+  sock_fprog filter{};
+
+  const char* program = nullptr;
+  const char* const* argv = nullptr;
+  const char* const* envp = nullptr;
+  const char* init_program = nullptr;
+
+  int stdin_fd = -1;
+  int stdout_fd = -1;
+  int stderr_fd = -1;
+  int control_fd = -1;
+};
+
+/// What PID 1 of a fresh set of namespaces does: isolates itself, forks the main process, becomes init. Never returns.
+/// System calls only (fork(2) of a process that may hold locks).
+[[noreturn]] void run_child(const ChildPlan& plan) noexcept;
+
+}  // namespace asg::sandbox
