@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <unordered_set>
+#include <utility>
+
+#include "asg/http/server.hpp"
+#include "guard.hpp"
+#include "routes.hpp"
+
+namespace asg::http {
+
+/// What the server can ask of a connection from outside.
+class ConnectionHandle {
+ public:
+  virtual ~ConnectionHandle() = default;
+  /// Closes it if it waits for a request.
+  virtual void close_if_idle() = 0;
+  /// Cancels its call and closes it.
+  virtual void abort() = 0;
+};
+
+/// What all connections of one server share; kept alive by each of them. Thread: the front's single thread.
+struct Shared {
+  config::Server settings;
+  mcp::Dispatcher& dispatcher;
+  Pages pages;
+  Guard guard;
+  Logger log;
+  Draining draining = Draining::no;
+  std::size_t open_calls = 0;
+  std::function<void()> on_idle;  // waits for open_calls to become 0
+  std::unordered_set<ConnectionHandle*> connections;
+
+  void call_ended() {
+    if (--open_calls == 0 && on_idle) std::exchange(on_idle, nullptr)();
+  }
+};
+
+}  // namespace asg::http
