@@ -1,7 +1,13 @@
-#include "asg/app/supervisor.hpp"
-#include "asg/config/load.hpp"
-int main(int, char**) {
-  auto c = asg::config::load(std::nullopt);
-  auto log = asg::init_log({.level = asg::LogLevel::debug});
-  return asg::app::supervise(*c, asg::app::Mode::check, log);
+#include <cstdio>
+#include <exception>
+
+#include "asg/app/cli.hpp"
+
+int main(int argc, char** argv) {
+  try {
+    return asg::app::run_cli(argc, argv);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "asg-sandbox: %s\n", error.what());
+    return 1;
+  }
 }

@@ -1,43 +1,179 @@
 #include "front_loop.hpp"
 
+#include <sys/socket.h>
+
 #include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <cstdio>
+#include <exception>
+#include <optional>
+#include <utility>
 
 #include "asg/executor/executor.hpp"
+#include "asg/http/server.hpp"
+#include "asg/linux/io.hpp"
+#include "asg/mcp/dispatcher.hpp"
+#include "asg/mcp/stdio_server.hpp"
+#include "asg/sandbox/protocol.hpp"
+#include "asg/tools/registry.hpp"
 #include "check.hpp"
+#include "image_info.hpp"
+#include "listen.hpp"
 
 namespace asg::app {
 namespace {
 
+using sandbox::Message;
+using sandbox::MessageType;
+
+std::vector<mcp::Tool*> borrow(const std::vector<std::unique_ptr<mcp::Tool>>& tools) {
+  std::vector<mcp::Tool*> borrowed;
+  for (const auto& tool : tools) borrowed.push_back(tool.get());
+  return borrowed;
+}
+
+/// Every object of the front, in the order they need each other; destroyed the other way round.
 class Front {
  public:
   Front(const FrontStart& start, FrontSockets sockets)
       : start_(start),
-        executor_(io_, {.max_concurrent = concurrency_of(start.config), .queue = queue_of(start.config)}, start.log.named("executor")),
-        sockets_(std::move(sockets)) {}
+        log_(start.log.named("front")),
+        sockets_(std::move(sockets)),
+        channel_(io_, sockets_.supervisor.release()),
+        drain_timer_(io_),
+        executor_(io_, {.max_concurrent = concurrency_of(start.config), .queue = queue_of(start.config)},
+                  start.log.named("executor")),
+        tools_(tools::make_tools({.runner = executor_,
+                                  .limits = start.config.limits,
+                                  .image = image_info(start.host.image_json),
+                                  .log = start.log.named("tools")})),
+        dispatcher_(borrow(tools_),
+                    {.name = "asg-sandbox", .title = "ASG Sandbox", .version = ASG_VERSION,
+                     .instructions = tools::server_instructions()},
+                    start.log.named("mcp")) {}
 
   int run() {
     executor_.attach(std::move(sockets_.launcher));
-    boost::asio::co_spawn(io_, check(), boost::asio::detached);
+    listen_to_supervisor();
+    switch (start_.mode) {
+      case Mode::check: spawn(check()); break;
+      case Mode::stdio: spawn(stdio()); break;
+      case Mode::serve: serve(); break;
+    }
     io_.run();
     return status_;
   }
 
  private:
+  void spawn(Task<void> task) {
+    boost::asio::co_spawn(io_, std::move(task), [this](const std::exception_ptr& failure) {
+      if (!failure) return;
+      try {
+        std::rethrow_exception(failure);
+      } catch (const std::exception& error) {
+        log_event(log_, LogLevel::error, "front failed", {{"error", error.what()}});
+      }
+      stop(1);
+    });
+  }
+
+  void stop(int status) {
+    status_ = status;
+    io_.stop();
+  }
+
   Task<void> check() {
     auto findings = co_await probe_all(start_.host, start_.config, executor_);
     const std::string table = to_table(findings);
     std::fputs(table.c_str(), stdout);
-    status_ = exit_status(findings);
-    io_.stop();
+    stop(exit_status(findings));
+  }
+
+  Task<void> stdio() {
+    mcp::StdioSettings settings;
+    auto served = co_await mcp::serve_stdio(dispatcher_, settings);
+    if (!served) log_event(log_, LogLevel::error, "stdio", {{"error", served.error().to_string()}});
+    stop(served ? 0 : 1);
+  }
+
+  void serve() {
+    const std::string address = bound_address(sockets_.listening.get());
+    http::Settings settings{
+        .server = start_.config.server,
+        .dispatcher = dispatcher_,
+        .pages = {.version = ASG_VERSION, .not_ready = [this] { return not_ready_; }, .metrics = {}},
+        .log = start_.log.named("http")};
+    auto server = http::Server::create(io_, sockets_.listening.release(), std::move(settings));
+    if (!server) {
+      log_event(log_, LogLevel::error, "cannot serve", {{"error", server.error().to_string()}});
+      return stop(1);
+    }
+    server_ = std::move(*server);
+    server_->start();
+    log_event(log_, LogLevel::info, "listening", {{"address", address}, {"version", ASG_VERSION}});
+    spawn(become_ready());
+  }
+
+  Task<void> become_ready() {
+    std::string fault = co_await self_check(executor_);
+    if (draining_) co_return;
+    if (!fault.empty()) {
+      not_ready_ = "self-check failed: " + fault;
+      log_event(log_, LogLevel::error, "not ready", {{"reason", *not_ready_}});
+      co_return;
+    }
+    not_ready_.reset();
+    log_event(log_, LogLevel::info, "ready", {{"slots", concurrency_of(start_.config)}});
+    (void)sys::send_message(channel_.native_handle(), sys::bytes_of(Message{.type = MessageType::ready}));
+  }
+
+  void listen_to_supervisor() {
+    channel_.async_wait(boost::asio::posix::stream_descriptor::wait_read, [this](const boost::system::error_code& error) {
+      if (!error) take_message();
+    });
+  }
+
+  void take_message() {
+    Message message;
+    auto received = sys::receive_message(channel_.native_handle(), sys::writable_bytes_of(message), MSG_DONTWAIT);
+    if (!received || (*received && (*received)->size != sizeof message)) return stop(1);  // no supervisor, no service
+    if (*received && message.type == MessageType::drain) drain();
+    if (*received && message.type == MessageType::new_launcher && !(*received)->fds.empty()) {
+      executor_.attach(std::move((*received)->fds[0]));
+    }
+    listen_to_supervisor();
+  }
+
+  void drain() {
+    if (std::exchange(draining_, true)) return;
+    not_ready_ = "shutting down";
+    executor_.drain();
+    if (!server_) return stop(0);
+    drain_timer_.expires_after(start_.config.server.drain);
+    drain_timer_.async_wait([this](const boost::system::error_code& error) {
+      if (error) return;
+      log_event(log_, LogLevel::warn, "drain time is over", {{"calls_ended", server_->open_calls()}});
+      server_->close();
+      executor_.cancel_all();
+      stop(0);
+    });
+    server_->drain([this] { stop(0); });
   }
 
   const FrontStart& start_;
-  boost::asio::io_context io_{1};
-  executor::Executor executor_;
+  Logger log_;
   FrontSockets sockets_;
+  boost::asio::io_context io_{1};
+  boost::asio::posix::stream_descriptor channel_;
+  boost::asio::steady_timer drain_timer_;
+  executor::Executor executor_;
+  std::vector<std::unique_ptr<mcp::Tool>> tools_;
+  mcp::Dispatcher dispatcher_;
+  std::unique_ptr<http::Server> server_;
+  std::optional<std::string> not_ready_ = "starting";
+  bool draining_ = false;
   int status_ = 0;
 };
 

@@ -112,6 +112,8 @@ Result<Host> prepare_host(const config::Config& config) {
   Host host;
   auto image = find_directory(config.sandbox.image, "runtime", "usr/bin/python3.11");
   if (!image) return std::unexpected(image.error());
+  // Read here: the front may not be able to reach the directory.
+  host.image_json = sys::read_file(AT_FDCWD, *image + "/etc/asg-image.json").value_or("");
   auto runner = find_directory(config.sandbox.runner, "runner", "init");
   if (!runner) return std::unexpected(runner.error());
   auto filter = sandbox::compile_filter();

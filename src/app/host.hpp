@@ -15,6 +15,7 @@ namespace asg::app {
 struct Host {
   sandbox::LauncherSettings launcher;
   std::shared_ptr<sys::CgroupTree> cgroups;
+  std::string image_json;         // etc/asg-image.json of the image
   bool id_range = false;          // each sandbox its own id outside
   std::vector<std::string> missing;  // required limits that cannot be enforced, each with its reason
 };

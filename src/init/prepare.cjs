@@ -18,6 +18,12 @@ if (isMainThread && process.argv[1] === kMain) {
     const main = '/workspace/main.mjs';
     fs.renameSync(kMain, main);
     process.argv[1] = main;
+    // Node has resolved its argument before this file is read: what it will run has to be said here.
+    const runMain = Module.runMain;
+    Module.runMain = () => {
+      Module.runMain = runMain;
+      runMain.call(Module, main);
+    };
     const names = { require: Module.createRequire(main), module: new Module(main), __filename: main, __dirname: '/workspace' };
     names.module.filename = main;
     names.exports = names.module.exports;
@@ -61,5 +67,5 @@ function isEsModule(text) {
   // "await (x)" and "await [x]" also read as a call and an index of something named await. In a static block the name is
   // reserved, while functions inside it read as ever.
   if (!/\bawait\s*[([`+\-/]/.test(source)) return false;
-  return /await/.test(compiles(source, (body) => `class C { static {${body}\n} }`));
+  return /await|reserved word/.test(compiles(source, (body) => `class C { static {${body}\n} }`));
 }

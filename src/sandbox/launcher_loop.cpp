@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 
 #include "asg/linux/io.hpp"
@@ -48,8 +49,7 @@ void LauncherLoop::run() {
         case Watched::What::front: stopping_ = !serve_front(); break;
         case Watched::What::supervisor: return;  // it never speaks first: it is gone
         case Watched::What::out_of_memory:
-          if (found != runs_.end()) kill(found->second);
-          if (std::uint64_t count = 0; ::read(polled[i].fd, &count, sizeof count) < 0) break;
+          if (found != runs_.end() && heard_of_oom(found->second)) kill(found->second);
           break;
         case Watched::What::process:
           if (found != runs_.end()) reap(found->first, found->second);
@@ -135,15 +135,25 @@ void LauncherLoop::kill(const Run& run) const {
   (void)::syscall(SYS_pidfd_send_signal, run.pidfd.get(), SIGKILL, nullptr, 0);
 }
 
+bool LauncherLoop::heard_of_oom(Run& run) {
+  for (const auto& item : run.group) {
+    std::uint64_t count = 0;
+    if (item.kind == sys::CgroupFdKind::oom_event && ::read(item.fd.get(), &count, sizeof count) > 0) run.oom = true;
+  }
+  return run.oom;
+}
+
 void LauncherLoop::finish(RunId id) {
   const auto found = runs_.find(id);
   if (found == runs_.end()) return;
+  const bool oom = heard_of_oom(found->second);
   kill(found->second);
   const sys::CgroupUsage usage = sys::read_usage(found->second.group);
   Message reply{.type = MessageType::finished, .run = id};
   reply.usage = {.cpu_us = usage.cpu_us,
                  .memory_peak_bytes = usage.memory_peak_bytes,
-                 .oom_kills = usage.oom_kills,
+                 // Our kill may come before the kernel's own, which then is not counted.
+                 .oom_kills = std::max<std::uint64_t>(usage.oom_kills, oom ? 1 : 0),
                  .processes_peak = usage.processes_peak};
   answer(reply);
   found->second.finished = true;

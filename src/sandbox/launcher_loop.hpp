@@ -24,6 +24,7 @@ class LauncherLoop {
     sys::UniqueFd pidfd;  // of its PID 1
     sys::CgroupFds group;
     std::uint32_t slot = 0;
+    bool oom = false;       // v1: told by its event
     bool finished = false;  // the front has had its usage
     bool reaped = false;
   };
@@ -32,6 +33,7 @@ class LauncherLoop {
   void launch(const Message& request, std::vector<sys::UniqueFd> fds);
   [[nodiscard]] Result<Spawned> start(const Message& request, std::vector<sys::UniqueFd>& fds, Run& run);
   void finish(RunId id);
+  [[nodiscard]] static bool heard_of_oom(Run& run);
   void kill(const Run& run) const;
   void reap(RunId id, Run& run);
   void forget(RunId id);

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "asg/sandbox/environment.hpp"
 #include "asg/sandbox/limits.hpp"
 #include "asg/sandbox/run_spec.hpp"
 
@@ -20,8 +21,5 @@ struct Runtime {
 
 /// The command line, with what follows from the limits.
 [[nodiscard]] std::vector<std::string> command_line(const Runtime& runtime, const LimitSet& limits);
-
-/// The sandbox's own variables: fixed, nothing of the daemon's.
-[[nodiscard]] std::vector<std::string> base_environment(const LimitSet& limits);
 
 }  // namespace asg::sandbox
