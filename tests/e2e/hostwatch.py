@@ -1,0 +1,102 @@
+"""What a server and its runs hold on this machine: processes, cgroups, mounts, descriptors, memory, files."""
+
+import glob
+import os
+import pathlib
+
+import harness
+
+
+def status(pid):
+    """/proc/PID/status as a dict; empty when the process is gone."""
+    try:
+        lines = pathlib.Path(f"/proc/{pid}/status").read_text(errors="replace").splitlines()
+    except OSError:
+        return {}
+    return {key: value.strip() for key, _, value in (line.partition(":") for line in lines)}
+
+
+def below(server):
+    """{pid: status} of the processes below the server (itself left out), zombies included."""
+    table = {int(name): row for name in os.listdir("/proc") if name.isdigit() if (row := status(name))}
+    found, grown = {server}, True
+    while grown:
+        more = {pid for pid, row in table.items() if pid not in found and int(row["PPid"]) in found}
+        found |= more
+        grown = bool(more)
+    # What lost its parent hangs below another process, but still is in a deeper process namespace.
+    depth = len(table[server].get("NSpid", "").split())
+    found |= {pid for pid, row in table.items() if len(row.get("NSpid", "").split()) > depth}
+    return {pid: table[pid] for pid in found - {server} if pid in table}
+
+
+def describe(rows):
+    return sorted(f"{pid} {row['Name']} {row['State']}" for pid, row in rows.items())
+
+
+def own_processes(server):
+    """The server's own: itself and those that are there when nothing runs."""
+    return {server, *below(server)}
+
+
+def cgroups():
+    return {folder for folder, _, _ in os.walk("/sys/fs/cgroup")}
+
+
+def mounts(pids):
+    found = set()
+    for pid in pids:
+        try:
+            found |= {f"{pid} {line}" for line in pathlib.Path(f"/proc/{pid}/mountinfo").read_text().splitlines()}
+        except OSError:
+            continue
+    return found
+
+
+def descriptors(pids):
+    count = 0
+    for pid in pids:
+        try:
+            count += len(os.listdir(f"/proc/{pid}/fd"))
+        except OSError:
+            continue
+    return count
+
+
+def memory_mib(pids):
+    return sum(int(status(pid).get("VmRSS", "0 kB").split()[0]) for pid in pids) / 1024
+
+
+def leftovers():
+    """Files and sockets of ours where a server may put some."""
+    return {path for place in ("/tmp", "/var/tmp", "/dev/shm", "/run") for path in glob.glob(f"{place}/*asg*")}
+
+
+class Watch:
+    """The state of a server at rest, to compare with later."""
+
+    def __init__(self, server):
+        self._server = server
+        self._processes = below(server)
+        self._cgroups = cgroups()
+
+    def _grown(self, look, before, seconds):
+        """What there is more of than before, once it had the time to go away. By number: pools are replaced."""
+        harness.wait_until(lambda: len(look()) <= len(before), seconds, step=0.05)
+        now = look()
+        return now, len(now) - len(before)
+
+    def more_processes(self, seconds):
+        now, more = self._grown(lambda: below(self._server), self._processes, seconds)
+        return describe(now) if more > 0 else []
+
+    def more_cgroups(self, seconds):
+        now, more = self._grown(cgroups, self._cgroups, seconds)
+        return sorted(now - self._cgroups) if more > 0 else []
+
+    def zombies(self, seconds):
+        def look():
+            return [row for row in describe(below(self._server)) if " Z " in row]
+
+        harness.wait_until(lambda: not look(), seconds, step=0.05)
+        return look()
