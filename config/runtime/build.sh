@@ -1,4 +1,5 @@
 #!/bin/bash
+# shellcheck source-path=SCRIPTDIR
 # build.sh [DIRECTORY]: makes the runtime image and prints where it is.
 #
 # The image is a plain directory tree: Python 3.11, Node 18 and the promised libraries from
@@ -7,8 +8,10 @@
 # With DIRECTORY the tree goes there instead of the cache (for packages and container images).
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-# shellcheck source=config/setup/common.sh
+# shellcheck source=../setup/common.sh
 . "$here/../setup/common.sh"
+# shellcheck source=../setup/packages.sh
+. "$here/../setup/packages.sh"
 umask 022
 
 suite=bookworm
@@ -56,6 +59,10 @@ install_debian_packages() {
   if is_root; then mode=root; fi
   include=$(sed -n 's/^\([a-z0-9][^ ]*\).*/\1/p' "$here/packages.list" | paste -sd,)
   sources=$(apt_sources)
+  if [ -z "$sources" ] && is_root; then # the lists were cleared after the last installation
+    apt_get update
+    sources=$(apt_sources)
+  fi
   grep -q " $suite main" <<<"$sources" ||
     die "no Debian 12 ($suite) archive in this machine's apt settings; run apt-get update, or add one"
   # mmdebstrap makes device nodes; a tar in between lets an ordinary user leave them out.
@@ -87,7 +94,6 @@ compile_python() {
 finish_tree() {
   # Before the trimming: dpkg's data is the only place that knows the versions.
   python3 "$here/describe.py" debian "$tree" >"$tree.packages"
-  python3 "$here/../setup/npm-fetch.py" "$here/package-lock.json" "$tree"
   bash "$here/trim.sh" "$tree"
   in_image ldconfig
   rm -rf "$tree/var/cache"
@@ -109,13 +115,17 @@ check_tree() {
 
 build() {
   require_tools
-  work=$(mktemp -d "$(dirname "$target")/.build.XXXXXX")
+  rm -rf "$(dirname "$target")"/.asg-build.* # of a build that was killed: this one holds the lock
+  work=$(mktemp -d "$(dirname "$target")/.asg-build.XXXXXX")
   trap clean_up EXIT
   tree=$work/tree
-  log=$(dirname "$target")/build.log
+  log=$(dirname "$target")/asg-build.log
   mkdir "$tree"
   # Debian's files go through here; /tmp may be a small memory file system.
   export TMPDIR=${TMPDIR:-/var/tmp}
+  # First what is quick and may fail on the network.
+  with_progress "runtime image: fetching npm packages" "$log" \
+    python3 "$here/../setup/npm-fetch.py" "$here/package-lock.json" "$tree"
   with_progress "runtime image: installing Debian packages (1 to 5 minutes)" "$log" install_debian_packages
   with_progress "runtime image: trimming and compiling" "$log" finish_tree
   with_progress "runtime image: trying every promised library" "$log" check_tree
@@ -133,7 +143,7 @@ key=$(image_key)
 target=${1:-$(cache_directory)/$key}
 if [ ! -e "$target/etc/asg-image.json" ]; then
   mkdir -p "$(dirname "$target")"
-  exec 9>"$(dirname "$target")/.lock"
+  exec 9>"$(dirname "$target")/.asg-lock"
   flock -n 9 || { say "another build of the runtime image is running; waiting for it"; flock 9; }
   if [ ! -e "$target/etc/asg-image.json" ]; then build >&2; fi
 fi
