@@ -25,8 +25,10 @@ image_key() {
   ) | sha256sum | cut -c1-16
 }
 
+# An image that root built serves everybody.
 cache_directory() {
-  if is_root; then echo /var/cache/asg-sandbox/runtime
+  local shared=/var/cache/asg-sandbox/runtime
+  if is_root || [ -e "$shared/$key/etc/asg-image.json" ]; then echo "$shared"
   else echo "${XDG_CACHE_HOME:-$HOME/.cache}/asg-sandbox/runtime"; fi
 }
 

@@ -4,16 +4,17 @@
 
 # build_tree PRESET DIRECTORY [TARGET...]: configures when that is not done, then builds.
 build_tree() {
-  local preset=$1 directory=$2
+  local preset=$1 directory=$2 stamp
   shift 2
   cd "$repo" || return
-  # A build tree copied from another place would build the sources there.
-  if [ -e "$directory/CMakeCache.txt" ] &&
-    ! grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$repo" "$directory/CMakeCache.txt"; then
-    rm -rf "$directory/CMakeCache.txt" "$directory/CMakeFiles" "$directory/build.ninja"
-  fi
-  if [ ! -e "$directory/build.ninja" ]; then
+  # One tree serves several presets, and a copied tree would build the sources it came from.
+  stamp="$preset $repo $(sha256sum <CMakePresets.json)"
+  if [ ! -e "$directory/build.ninja" ] || [ "$(cat "$directory/.configured" 2>/dev/null)" != "$stamp" ]; then
+    if ! grep -qsxF "CMAKE_HOME_DIRECTORY:INTERNAL=$repo" "$directory/CMakeCache.txt"; then
+      rm -rf "$directory/CMakeCache.txt" "$directory/CMakeFiles"
+    fi
     with_progress "configuring ($preset)" "$repo/build/configure.log" cmake --preset "$preset"
+    echo "$stamp" >"$directory/.configured"
   fi
   # An up-to-date tree says nothing; a full build takes minutes and says where it is.
   if cmake --build "$directory" -- -n "$@" | grep -q '^ninja: no work to do'; then return; fi
@@ -37,6 +38,6 @@ set_up() {
   [ -w "$repo/build" ] || die "cannot write to $repo/build; is this checkout another user's?"
   trap end_progress EXIT
   install_packages
-  build_tree "$@"
   make_runtime_image
+  build_tree "$@"
 }

@@ -17,7 +17,6 @@ apt_get() {
 install_packages() {
   local wanted missing
   mapfile -t wanted < <(sed -n 's/^\([a-z0-9][^ ]*\).*/\1/p' "$repo/config/setup/packages.list")
-  is_root || have newuidmap || wanted+=(uidmap) # to unpack the runtime image without root
   mapfile -t missing < <(missing_packages "${wanted[@]}" "$@")
   [ ${#missing[@]} != 0 ] || return 0
   have apt-get || die "this set-up is for Debian 12; install these by hand: ${missing[*]}"
