@@ -80,6 +80,10 @@ class Watch:
         self._processes = below(server)
         self._cgroups = cgroups()
 
+    def has_begun(self, seconds):
+        """Waits until a run has a process."""
+        return harness.wait_until(lambda: len(below(self._server)) > len(self._processes), seconds)
+
     def _grown(self, look, before, seconds):
         """What there is more of than before, once it had the time to go away. By number: pools are replaced."""
         harness.wait_until(lambda: len(look()) <= len(before), seconds, step=0.05)
