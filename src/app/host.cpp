@@ -63,6 +63,15 @@ bool range_exists(const config::Sandbox& sandbox) {
   return false;
 }
 
+sandbox::PoolSizes pool_of(const config::Config& config) {
+  if (config.sandbox.isolation == "fresh") return {};
+  const std::uint32_t slots = concurrency_of(config);
+  const auto or_default = [](std::uint32_t wanted, std::uint32_t otherwise) { return wanted != 0 ? wanted : otherwise; };
+  return {.python_light = or_default(config.pool.python, slots),
+          .python_heavy = or_default(config.pool.python_data, slots),
+          .node = or_default(config.pool.javascript, std::max(1U, slots / 2))};
+}
+
 Result<std::shared_ptr<sys::CgroupTree>> make_cgroups(std::uint32_t launcher_uid) {
   auto mounts = sys::read_file(AT_FDCWD, "/proc/self/mountinfo");
   auto own = sys::read_file(AT_FDCWD, "/proc/self/cgroup");
@@ -123,6 +132,7 @@ Result<Host> prepare_host(const config::Config& config) {
                    .runner = *runner,
                    .limits = limits_of(config),
                    .filter = std::move(*filter),
+                   .pool = pool_of(config),
                    .uid_base = host.id_range ? config.sandbox.uid_base : ::geteuid(),
                    .uid_count = host.id_range ? config.sandbox.uid_count : 1};
   auto cgroups = make_cgroups(host.launcher.uid_base);

@@ -34,6 +34,7 @@ std::vector<Key> make_keys() {
   constexpr auto server = &Config::server;
   constexpr auto limits = &Config::limits;
   constexpr auto sandbox = &Config::sandbox;
+  constexpr auto pool = &Config::pool;
   constexpr auto log = &Config::log;
   // clang-format off
   return {
@@ -64,6 +65,12 @@ std::vector<Key> make_keys() {
     key("sandbox.uid_base",              &Sandbox::uid_base,               sandbox, Integer{1, kMaxId},       "First of uid_count host ids that runs use; only when started with the privilege for it."),
     key("sandbox.uid_count",             &Sandbox::uid_count,              sandbox, Integer{2, kMaxId},       "Host ids from uid_base on that runs use."),
     key("sandbox.require",               &Sandbox::require,                sandbox, ChoiceList{{"memory", "processes", "cpu"}}, "Limits without which serve refuses to start."),
+
+    key("sandbox.isolation",             &Sandbox::isolation,              sandbox, Choice{{"warm", "fresh"}}, "warm: ready sandboxes, each used once; fresh: every run starts its interpreter anew."),
+
+    key("pool.python",                   &Pool::python,                    pool,    Integer{0, 10'000},       "Ready sandboxes with the standard library imported; 0: limits.max_concurrent."),
+    key("pool.python_data",              &Pool::python_data,               pool,    Integer{0, 10'000},       "Ready sandboxes with numpy, pandas, requests and pillow imported; 0: limits.max_concurrent."),
+    key("pool.javascript",               &Pool::javascript,                pool,    Integer{0, 10'000},       "Ready Node processes; 0: half of limits.max_concurrent."),
 
     key("log.level",                     &Log::level,                      log,     Choice{{"trace", "debug", "info", "warn", "error"}}, "Least level that is written."),
     key("log.format",                    &Log::format,                     log,     Choice{{"text", "json"}}, "Lines on standard error as text or JSON."),

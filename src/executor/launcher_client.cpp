@@ -28,7 +28,7 @@ void LauncherClient::attach(sys::UniqueFd socket) {
 
 void LauncherClient::launch(const Launch& what, OnLaunched on_launched) {
   pending_[what.run].on_launched = std::move(on_launched);
-  const Message request{.type = MessageType::launch, .run = what.run, .language = what.language};
+  const Message request{.type = MessageType::launch, .run = what.run, .language = what.language, .start = what.start};
   const int fds[] = {what.payload_fd, what.stdin_fd};
   const std::size_t count = what.stdin_fd >= 0 ? 2 : 1;
   auto sent = attached() ? sys::send_message(socket_.native_handle(), sys::bytes_of(request), std::span(fds, count))
@@ -77,8 +77,10 @@ void LauncherClient::take(const Message& message, std::vector<sys::UniqueFd> fds
   switch (message.type) {
     case MessageType::launched: {
       auto callback = std::exchange(found->second.on_launched, nullptr);
-      if (fds.size() != 3) return callback(std::unexpected(launcher_lost()));
-      return callback(Launched{std::move(fds[0]), std::move(fds[1]), std::move(fds[2])});
+      if (fds.size() < 3) return callback(std::unexpected(launcher_lost()));
+      Launched launched{std::move(fds[0]), std::move(fds[1]), std::move(fds[2]), {}};
+      if (fds.size() > 3) launched.workspace = std::move(fds[3]);
+      return callback(std::move(launched));
     }
     case MessageType::launch_failed: {
       auto callback = std::exchange(found->second.on_launched, nullptr);

@@ -1,5 +1,5 @@
-/* PID 1 of a sandbox: reaps everything, tells the front how the main process (always PID 2) ended, and dies, which ends all
- * the rest of the PID namespace. Static and without libc: a few pages, started in a fraction of a millisecond.
+/* PID 1 of a sandbox: reaps everything. When the main process (always PID 2) is its child, it tells how that ended and dies,
+ * which ends all the rest of the PID namespace; a main process forked by a zygote is waited for by the launcher. Static and without libc: a few pages, started in a fraction of a millisecond.
  *
  * Descriptors: 3 the control socket, 4 a pipe whose closing lets the main process start. Both are set up by
  * src/sandbox/child.cpp, and the message is struct Control of asg/sandbox/protocol.hpp. */
@@ -12,7 +12,7 @@
 #include <linux/wait.h>
 #include <stddef.h>
 
-enum { kControlFd = 3, kReadyFd = 4, kMainPid = 2, kExited = 2, kEintr = 4 };
+enum { kControlFd = 3, kReadyFd = 4, kMainPid = 2, kExited = 2, kUp = 3, kSigchldBit = 1 << 16 };
 
 struct Control {
   unsigned type, value, stage, index;
@@ -35,12 +35,18 @@ static void leave(int status) {
   for (;;) call4(__NR_exit_group, status, 0, 0, 0);
 }
 
+static void say(unsigned type, unsigned value) {
+  const struct Control report = {type, value, 0, 0};
+  call6(__NR_sendto, kControlFd, (long)&report, sizeof report, 0x4000 /* MSG_NOSIGNAL */, 0, 0);
+}
+
 /* All that is left to do: wait, say it, end. Anything else would be somebody else's code: end then. */
 static struct sock_filter filter[] = {
     BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
-    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_X86_64, 0, 5),
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_X86_64, 0, 6),
     BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_wait4, 4, 0),
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_wait4, 5, 0),
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_rt_sigtimedwait, 4, 0),
     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_sendto, 3, 0),
     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_close, 2, 0),
     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_exit_group, 1, 0),
@@ -49,19 +55,22 @@ static struct sock_filter filter[] = {
 };
 
 __attribute__((noreturn, force_align_arg_pointer, used)) void _start(void) {
+  const unsigned long sigchld = kSigchldBit;
   struct sock_fprog program = {sizeof filter / sizeof filter[0], filter};
   /* Nothing inside may look into this process or open its /proc files for writing. */
   if (call4(__NR_prctl, PR_SET_DUMPABLE, 0, 0, 0) != 0) leave(120);
+  if (call4(__NR_rt_sigprocmask, 0 /* SIG_BLOCK */, (long)&sigchld, 0, sizeof sigchld) != 0) leave(122);
   if (call4(__NR_seccomp, SECCOMP_SET_MODE_FILTER, 0, (long)&program, 0) != 0) leave(121);
+  say(kUp, 0);
   call4(__NR_close, kReadyFd, 0, 0, 0);
   for (;;) {
     int status = 0;
-    const long pid = call4(__NR_wait4, -1, (long)&status, __WALL, 0);
-    if (pid == -kEintr) continue;
-    if (pid < 0) leave(122); /* no child is left and the main process was never seen: cannot be */
-    if (pid != kMainPid) continue;
-    struct Control report = {kExited, (unsigned)status, 0, 0};
-    call6(__NR_sendto, kControlFd, (long)&report, sizeof report, 0x4000 /* MSG_NOSIGNAL */, 0, 0);
-    leave(0);
+    const long pid = call4(__NR_wait4, -1, (long)&status, WNOHANG | __WALL, 0);
+    if (pid <= 0) { /* none has ended, or there is none: the signal is blocked, so that none is missed */
+      call4(__NR_rt_sigtimedwait, (long)&sigchld, 0, 0, sizeof sigchld);
+    } else if (pid == kMainPid) {
+      say(kExited, (unsigned)status);
+      leave(0);
+    }
   }
 }

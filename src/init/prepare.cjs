@@ -12,18 +12,19 @@ if (isMainThread && process.argv[1] === kMain) {
   // Children of child_process.fork start plain.
   process.execArgv = process.execArgv.filter((argument) => !argument.startsWith('--require='));
   delete require.cache[__filename];
-  blockingWrites('stdout', 1);
-  blockingWrites('stderr', 2);
+  blockingWrites('stdout');
+  blockingWrites('stderr');
+  if (isWaiting(fs)) waitThenRun(fs, Module);
+  else chooseModuleKind(fs, Module);
+}
+
+function chooseModuleKind(fs, Module) {
   if (isEsModule(fs.readFileSync(kMain, 'utf8'))) {
     const main = '/workspace/main.mjs';
     fs.renameSync(kMain, main);
     process.argv[1] = main;
     // Node has resolved its argument before this file is read: what it will run has to be said here.
-    const runMain = Module.runMain;
-    Module.runMain = () => {
-      Module.runMain = runMain;
-      runMain.call(Module, main);
-    };
+    replaceRunMain(Module, (runMain) => runMain.call(Module, main));
     const names = { require: Module.createRequire(main), module: new Module(main), __filename: main, __dirname: '/workspace' };
     names.module.filename = main;
     names.exports = names.module.exports;
@@ -31,6 +32,106 @@ if (isMainThread && process.argv[1] === kMain) {
       Object.defineProperty(globalThis, name, { value, writable: true, configurable: true, enumerable: false });
     }
   }
+}
+
+function replaceRunMain(Module, run) {
+  const runMain = Module.runMain;
+  Module.runMain = () => {
+    Module.runMain = runMain;
+    run(runMain);
+  };
+}
+
+// A sandbox that was started ahead has a control socket at 3 and a payload at 4, and its program comes later.
+function isWaiting(fs) {
+  try {
+    return fs.fstatSync(3).isSocket() && fs.fstatSync(4).isFile() && !fs.existsSync(kMain);
+  } catch {
+    return false;
+  }
+}
+
+// struct Control of asg/sandbox/protocol.hpp.
+function control(fs, type, value) {
+  const message = Buffer.alloc(16);
+  message.writeUInt32LE(type, 0);
+  message.writeUInt32LE(value, 4);
+  fs.writeSync(3, message);
+}
+
+function waitThenRun(fs, Module) {
+  const kExited = 2, kReady = 4;
+  warmUp();
+  replaceRunMain(Module, (runMain) => {
+    // Inside the event loop, so that its first turn is behind us when the program comes.
+    setTimeout(() => setImmediate(() => {
+      control(fs, kReady, 0);
+      if (fs.readSync(3, Buffer.alloc(16)) !== 16) process.reallyExit(0);
+      takePayload(fs);
+      sayHowItEnds(fs, kExited);
+      chooseModuleKind(fs, Module);
+      if (Module.runMain !== runMain) Module.runMain();
+      else runMain.call(Module, kMain);
+    }), 1);
+  });
+}
+
+// The paths that a first console.log and a first require go, without output.
+function warmUp() {
+  const { Console } = require('node:console');
+  const { Writable } = require('node:stream');
+  new Console(new Writable({ write: (chunk, encoding, done) => done() })).log(1, 'a', { b: [1] });
+  process.stdout.write('');
+  process.stderr.write('');
+  compiles('const f = (x) => x + 1; [1].map(f); require("fs")');
+}
+
+// src/sandbox/payload.hpp: variables, then files, the program first.
+function takePayload(fs) {
+  const path = require('node:path');
+  const bytes = fs.readFileSync(4);
+  let at = 0;
+  const number = () => { at += 8; return Number(bytes.readBigUInt64LE(at - 8)); };
+  const text = () => { const size = number(); at += size + 1; return bytes.toString('utf8', at - size - 1, at - 1); };
+  for (let count = number(); count > 0; count--) {
+    const variable = text();
+    const equals = variable.indexOf('=');
+    process.env[variable.slice(0, equals)] = variable.slice(equals + 1);
+  }
+  for (let count = number(); count > 0; count--) {
+    const name = text();
+    const size = number();
+    if (name.includes('/')) fs.mkdirSync(path.dirname(name), { recursive: true });
+    fs.writeFileSync(name, bytes.subarray(at, at + size), { flag: 'wx', mode: 0o644 });
+    at += size;
+  }
+  fs.closeSync(4);
+}
+
+// Tearing an environment down takes longer than most programs: after the program's own exit handlers its status is said, and
+// the process ends. A fatal exception is printed after those handlers, so it goes the long way.
+function sayHowItEnds(fs, kExited) {
+  let fatal = false;
+  const { emit, reallyExit, _fatalException: fatalException, pid } = process;
+  process._fatalException = function (...parameters) {
+    fatal = true;
+    const caught = fatalException.apply(this, parameters);
+    if (caught) fatal = false;
+    return caught;
+  };
+  const hidden = { writable: true, configurable: true, enumerable: false };
+  Object.defineProperty(process, 'emit', {
+    ...hidden,
+    value: function (name, ...parameters) {
+      const result = emit.call(this, name, ...parameters);
+      if (name === 'exit' && !fatal && process.pid === pid) {
+        const status = (process.exitCode ?? parameters[0] ?? 0) & 0xff;
+        control(fs, kExited, status << 8);
+        reallyExit.call(process, status);
+      }
+      return result;
+    },
+  });
 }
 
 function blockingWrites(name) {

@@ -58,19 +58,52 @@ Result<std::pair<UniqueFd, UniqueFd>> make_message_pair() {
   return std::pair(UniqueFd(fds[0]), UniqueFd(fds[1]));
 }
 
-Result<UniqueFd> make_sealed_memfd(const char* name, std::string_view bytes) {
+namespace {
+
+Result<void> seal(int fd) {
+  if (::fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL) != 0) {
+    return fail_errno("sealing memfd");
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<UniqueFd> make_memfd(const char* name) {
   UniqueFd fd(::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!fd) return fail_errno("memfd_create");
+  return fd;
+}
+
+Result<void> copy_file(int from, int to_memfd) {
+  std::array<char, 65536> chunk;
+  for (off_t at = 0;;) {
+    const ssize_t n = ::pread(from, chunk.data(), chunk.size(), at);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return fail_errno("read from memfd");
+    if (n == 0) return seal(to_memfd);
+    for (ssize_t done = 0; done < n;) {
+      const ssize_t m = ::pwrite(to_memfd, chunk.data() + done, static_cast<std::size_t>(n - done), at + done);
+      if (m < 0 && errno == EINTR) continue;
+      if (m < 0) return fail_errno("write to memfd");
+      done += m;
+    }
+    at += n;
+  }
+}
+
+Result<UniqueFd> make_sealed_memfd(const char* name, std::string_view bytes) {
+  auto fd = make_memfd(name);
+  if (!fd) return fd;
   while (!bytes.empty()) {
-    const ssize_t n = ::write(fd.get(), bytes.data(), bytes.size());
+    const ssize_t n = ::write(fd->get(), bytes.data(), bytes.size());
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) return fail_errno("write to memfd");
     bytes.remove_prefix(static_cast<std::size_t>(n));
   }
-  if (::lseek(fd.get(), 0, SEEK_SET) != 0) return fail_errno("lseek of memfd");
-  if (::fcntl(fd.get(), F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL) != 0) {
-    return fail_errno("sealing memfd");
-  }
+  if (::lseek(fd->get(), 0, SEEK_SET) != 0) return fail_errno("lseek of memfd");
+  auto sealed = seal(fd->get());
+  if (!sealed) return std::unexpected(sealed.error());
   return fd;
 }
 

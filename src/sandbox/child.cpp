@@ -2,9 +2,7 @@
 // and each step that fails reports {step, index, errno} on the control socket.
 
 #include <fcntl.h>
-#include <linux/capability.h>
 #include <linux/if.h>
-#include <linux/seccomp.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/ioctl.h>
@@ -20,16 +18,16 @@
 #include <cstring>
 
 #include "asg/sandbox/protocol.hpp"
+#include "main_process.hpp"
 #include "plan.hpp"
+#include "report.hpp"
 #include "stage_id.hpp"
 
 namespace asg::sandbox {
 namespace {
 
 // Where init finds its descriptors after exec; nothing below 3 is open in it.
-constexpr int kControlFd = 3;
-constexpr int kReadyFd = 4;
-constexpr int kLastCapability = 63;  // CAPBSET_DROP of unknown ones fails with EINVAL, which is fine
+constexpr int kReadyFd = 4;  // and kControlFd
 
 class Child {
  public:
@@ -43,21 +41,12 @@ class Child {
     loopback_up();
     write_files();
     report_started();
-    const int ready_write = fork_main();
-    become_init(ready_write);
+    become_init(plan_.program == nullptr ? -1 : fork_main());
   }
 
  private:
-  [[noreturn]] void die(StageId stage, std::uint32_t index = 0) const noexcept {
-    const Control report{.type = ControlType::failed,
-                         .value = static_cast<std::uint32_t>(errno),
-                         .stage = static_cast<std::uint32_t>(stage),
-                         .index = index};
-    (void)::send(plan_.control_fd, &report, sizeof report, MSG_NOSIGNAL);
-    ::_exit(127);
-  }
   void check(long result, StageId stage, std::uint32_t index = 0) const noexcept {
-    if (result < 0) die(stage, index);
+    sandbox::check(plan_.main.control_fd, result, stage, index);
   }
 
   void enter_cgroup() const noexcept {
@@ -98,7 +87,7 @@ class Child {
   void make_folder(const char* path, unsigned mode, std::uint32_t index) const noexcept {
     check(::mkdir(path, mode), StageId::make_folders, index);
     check(::chmod(path, mode), StageId::make_folders, index);
-    check(::chown(path, plan_.main_id, plan_.main_id), StageId::make_folders, index);
+    check(::chown(path, plan_.main.main_id, plan_.main.main_id), StageId::make_folders, index);
   }
 
   void bind_folders() const noexcept {
@@ -138,7 +127,7 @@ class Child {
         done += static_cast<std::size_t>(n);
       }
       check(::fchmod(fd, 0644), StageId::write_files, index);
-      check(::fchown(fd, plan_.main_id, plan_.main_id), StageId::write_files, index);
+      check(::fchown(fd, plan_.main.main_id, plan_.main.main_id), StageId::write_files, index);
       ::close(fd);
     }
   }
@@ -149,9 +138,9 @@ class Child {
       if (path[i] == '/' && i > 0) {
         prefix[i] = '\0';
         if (::mkdir(prefix.data(), 0755) == 0) {
-          check(::chown(prefix.data(), plan_.main_id, plan_.main_id), StageId::write_files, index);
+          check(::chown(prefix.data(), plan_.main.main_id, plan_.main.main_id), StageId::write_files, index);
         } else if (errno != EEXIST) {
-          die(StageId::write_files, index);
+          die(plan_.main.control_fd, StageId::write_files, index);
         }
       }
       prefix[i] = path[i];
@@ -176,7 +165,7 @@ class Child {
     header->cmsg_type = SCM_RIGHTS;
     header->cmsg_len = CMSG_LEN(sizeof(int));
     std::memcpy(CMSG_DATA(header), &directory, sizeof directory);
-    check(::sendmsg(plan_.control_fd, &message, MSG_NOSIGNAL), StageId::report_started, 2);
+    check(::sendmsg(plan_.main.control_fd, &message, MSG_NOSIGNAL), StageId::report_started, 2);
     ::close(directory);
   }
 
@@ -194,98 +183,34 @@ class Child {
     return ready[1];
   }
 
-  void change_ids(std::uint32_t id, StageId stage) const noexcept {
-    // setgroups is refused where only one id is mapped: then there are no groups to lose a right by.
-    if (::syscall(SYS_setgroups, 0, nullptr) != 0 && errno != EPERM) die(stage, 1);
-    check(::syscall(SYS_setresgid, id, id, id), stage, 2);
-    check(::syscall(SYS_setresuid, id, id, id), stage, 3);
-  }
-
-  void drop_capabilities(StageId stage) const noexcept {
-    for (int capability = 0; capability <= kLastCapability; ++capability) {
-      if (::prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) != 0 && errno == EPERM) break;  // already without the right to
-    }
-    (void)::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
-    __user_cap_header_struct header{.version = _LINUX_CAPABILITY_VERSION_3, .pid = 0};
-    std::array<__user_cap_data_struct, 2> none{};
-    check(::syscall(SYS_capset, &header, none.data()), stage);
-  }
-
   [[noreturn]] void become_init(int ready_write) const noexcept {
     // First out of the way of both places, then into them.
-    const int control = ::fcntl(plan_.control_fd, F_DUPFD_CLOEXEC, kReadyFd + 1);
-    const int ready = ::fcntl(ready_write, F_DUPFD_CLOEXEC, kReadyFd + 1);
+    const int control = ::fcntl(plan_.main.control_fd, F_DUPFD_CLOEXEC, kReadyFd + 1);
     check(control, StageId::init_exec, 1);
-    check(ready, StageId::init_exec, 2);
-    check(::dup2(control, kControlFd), StageId::init_exec, 3);
-    check(::dup2(ready, kReadyFd), StageId::init_exec, 4);
-    (void)::syscall(SYS_close_range, kReadyFd + 1, ~0U, 0);
+    const int ready = ready_write < 0 ? -1 : ::fcntl(ready_write, F_DUPFD_CLOEXEC, kReadyFd + 1);
+    check(::dup2(control, kControlFd), StageId::init_exec, 2);
+    if (ready >= 0) check(::dup2(ready, kReadyFd), StageId::init_exec, 3);
+    (void)::syscall(SYS_close_range, ready >= 0 ? kReadyFd + 1 : kReadyFd, ~0U, 0);
     for (int fd = 0; fd < kControlFd; ++fd) ::close(fd);
-    drop_bounding_before_ids();
-    change_ids(plan_.init_id, StageId::init_ids);
-    drop_capabilities(StageId::init_ids);
-    check(::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), StageId::init_ids, 4);
+    drop_bounding_set();
+    if (const std::uint32_t step = change_ids(plan_.init_id); step != 0) die(kControlFd, StageId::init_ids, step);
+    if (!drop_capabilities()) die(kControlFd, StageId::init_ids, 4);
+    if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) die(kControlFd, StageId::init_ids, 5);
     std::array<const char*, 2> argv{"init", nullptr};
     std::array<const char*, 1> envp{nullptr};
     ::execve(plan_.init_program, const_cast<char* const*>(argv.data()), const_cast<char* const*>(envp.data()));
-    const Control report{.type = ControlType::failed,
-                         .value = static_cast<std::uint32_t>(errno),
-                         .stage = static_cast<std::uint32_t>(StageId::init_exec),
-                         .index = 5};
-    (void)::send(kControlFd, &report, sizeof report, MSG_NOSIGNAL);
-    ::_exit(127);
-  }
-
-  /// The bounding set can only be cut while CAP_SETPCAP is there, and a change from id 0 takes that away.
-  static void drop_bounding_before_ids() noexcept {
-    for (int capability = 0; capability <= kLastCapability; ++capability) (void)::prctl(PR_CAPBSET_DROP, capability, 0, 0, 0);
+    die(kControlFd, StageId::init_exec, 4);
   }
 
   [[noreturn]] void become_main(int ready_read) const noexcept {
-    // Not our terminal, not our group: kill(0, ...) reaches the program's own processes only.
-    (void)::setsid();
-    standard_streams();
-    for (std::size_t i = 0; i < plan_.limit_count; ++i) {
-      const PlanLimit& item = plan_.limits[i];
-      check(::setrlimit(static_cast<__rlimit_resource>(item.resource), &item.limit), StageId::main_limits,
-            static_cast<std::uint32_t>(i));
+    become_program(plan_.main);
+    if (plan_.main.payload_fd < 0) {
+      char byte = 0;
+      check(::read(ready_read, &byte, 1), StageId::main_wait_init);  // 0 is end of file: init is closed
     }
-    change_ids(plan_.main_id, StageId::main_ids);
-    own_user_namespace();
-    drop_capabilities(StageId::main_capabilities);
-    check(::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), StageId::main_no_new_privs);
-    char byte = 0;
-    check(::read(ready_read, &byte, 1), StageId::main_wait_init);  // 0 is end of file: init is closed
-    check(::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &plan_.filter), StageId::main_filter);
+    load_filter(plan_.main);
     ::execve(plan_.program, const_cast<char* const*>(plan_.argv), const_cast<char* const*>(plan_.envp));
-    die(StageId::main_exec);
-  }
-
-  void standard_streams() const noexcept {
-    // /dev/stdout is opened anew by some programs: the pipes must be theirs.
-    check(::fchown(plan_.stdout_fd, plan_.main_id, plan_.main_id), StageId::main_descriptors, 1);
-    check(::fchown(plan_.stderr_fd, plan_.main_id, plan_.main_id), StageId::main_descriptors, 2);
-    check(::dup2(plan_.stdin_fd, 0), StageId::main_descriptors, 3);
-    check(::dup2(plan_.stdout_fd, 1), StageId::main_descriptors, 4);
-    check(::dup2(plan_.stderr_fd, 2), StageId::main_descriptors, 5);
-    // Everything else closes at exec: all descriptors here are close-on-exec from birth.
-    check(::syscall(SYS_close_range, 3, ~0U, CLOSE_RANGE_CLOEXEC), StageId::main_descriptors, 6);
-  }
-
-  void own_user_namespace() const noexcept {
-    // A change of ids makes a process undumpable, and then its /proc/self belongs to root.
-    check(::prctl(PR_SET_DUMPABLE, 1, 0, 0, 0), StageId::main_user_namespace, 1);
-    check(::unshare(CLONE_NEWUSER), StageId::main_user_namespace, 2);
-    write_proc("/proc/self/setgroups", "deny", 1);
-    write_proc("/proc/self/uid_map", plan_.id_map, 2);
-    write_proc("/proc/self/gid_map", plan_.id_map, 3);
-  }
-
-  void write_proc(const char* path, const char* text, std::uint32_t index) const noexcept {
-    const int fd = ::open(path, O_WRONLY | O_CLOEXEC);
-    check(fd, StageId::main_id_maps, index);
-    check(::write(fd, text, std::strlen(text)), StageId::main_id_maps, index + 10);
-    ::close(fd);
+    die(plan_.main.payload_fd < 0 ? plan_.main.control_fd : kControlFd, StageId::main_exec, 0);
   }
 
   const ChildPlan& plan_;

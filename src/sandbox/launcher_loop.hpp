@@ -1,15 +1,13 @@
 #pragma once
 
-#include <map>
-#include <optional>
-#include <set>
+#include <poll.h>
+
+#include <cstdint>
 #include <vector>
 
-#include "asg/linux/cgroup.hpp"
 #include "asg/linux/unique_fd.hpp"
 #include "asg/sandbox/launcher.hpp"
-#include "asg/sandbox/protocol.hpp"
-#include "spawn.hpp"
+#include "sandboxes.hpp"
 
 namespace asg::sandbox {
 
@@ -20,34 +18,23 @@ class LauncherLoop {
   void run();
 
  private:
-  struct Run {
-    sys::UniqueFd pidfd;  // of its PID 1
-    sys::CgroupFds group;
-    std::uint32_t slot = 0;
-    bool oom = false;       // v1: told by its event
-    bool finished = false;  // the front has had its usage
-    bool reaped = false;
+  enum class What { front, supervisor, light_zygote, heavy_zygote, control, main_process, init, out_of_memory };
+  struct Watched {
+    What what;
+    std::uint64_t id = 0;
   };
 
+  void watch(int fd, What what, std::uint64_t id = 0);
+  void watch_all();
+  /// False: the launcher has to end.
+  [[nodiscard]] bool heard(const Watched& watched);
   [[nodiscard]] bool serve_front();
-  void launch(const Message& request, std::vector<sys::UniqueFd> fds);
-  [[nodiscard]] Result<Spawned> start(const Message& request, std::vector<sys::UniqueFd>& fds, Run& run);
-  void finish(RunId id);
-  [[nodiscard]] static bool heard_of_oom(Run& run);
-  void kill(const Run& run) const;
-  void reap(RunId id, Run& run);
-  void forget(RunId id);
-  void answer(const Message& message, std::span<const int> fds = {}) const;
-  [[nodiscard]] Result<sys::CgroupFds> make_group(RunId id) const;
-  [[nodiscard]] std::uint32_t take_slot();
 
-  const LauncherSettings& settings_;
   sys::UniqueFd front_;
   sys::UniqueFd supervisor_;
-  Spawner spawner_;
-  std::map<RunId, Run> runs_;
-  std::set<std::uint32_t> taken_slots_;
-  bool stopping_ = false;
+  Sandboxes sandboxes_;
+  std::vector<pollfd> polled_;
+  std::vector<Watched> watched_;
 };
 
 }  // namespace asg::sandbox

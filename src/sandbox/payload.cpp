@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "asg/sandbox/payload_writer.hpp"
+#include "payload_reader.hpp"
 #include "runtimes.hpp"
 
 namespace asg::sandbox {
@@ -25,54 +26,18 @@ void put_file(std::string& out, std::string_view path, std::string_view content)
   out.append(content);
 }
 
-class Reader {
- public:
-  explicit Reader(std::span<const char> bytes) : bytes_(bytes) {}
-
-  bool number(std::uint64_t& value) {
-    if (bytes_.size() - at_ < sizeof value) return false;
-    std::memcpy(&value, bytes_.data() + at_, sizeof value);
-    at_ += sizeof value;
-    return true;
-  }
-  bool block(std::uint64_t size, const char*& start) {
-    if (bytes_.size() - at_ < size) return false;
-    start = bytes_.data() + at_;
-    at_ += size;
-    return true;
-  }
-  /// A text with its terminator, and no NUL before that.
-  bool text(const char*& start) {
-    std::uint64_t size = 0;
-    if (!number(size) || size >= bytes_.size() || !block(size + 1, start)) return false;
-    return std::memchr(start, '\0', size + 1) == start + size;
-  }
-  [[nodiscard]] bool at_end() const { return at_ == bytes_.size(); }
-
- private:
-  std::span<const char> bytes_;
-  std::size_t at_ = 0;
-};
-
-bool read_file(Reader& reader, PlanFile& file) {
-  std::uint64_t size = 0;
-  if (!reader.text(file.path) || !reader.number(size) || !reader.block(size, file.content)) return false;
-  file.size = size;
-  return true;
-}
-
-bool read_all(Reader& reader, Payload& payload) {
+bool read_all(PayloadReader& reader, Payload& payload) {
   std::uint64_t count = 0;
-  if (!reader.number(count)) return false;
+  if (!reader.count(count)) return false;
   for (; count > 0; --count) {
     const char* variable = nullptr;
-    if (!reader.text(variable)) return false;
+    if (!reader.variable(variable)) return false;
     payload.env.push_back(variable);
   }
-  if (!reader.number(count)) return false;
+  if (!reader.count(count)) return false;
   for (; count > 0; --count) {
     PlanFile file{};
-    if (!read_file(reader, file)) return false;
+    if (!reader.file(file)) return false;
     payload.files.push_back(file);
   }
   return reader.at_end();
@@ -93,7 +58,7 @@ std::string encode_payload(const RunSpec& spec) {
 
 Result<Payload> decode_payload(std::span<const char> bytes) {
   Payload payload;
-  Reader reader(bytes);
+  PayloadReader reader(bytes.data(), bytes.size());
   if (!read_all(reader, payload)) return fail(ErrorCode::internal, "malformed payload");
   return payload;
 }

@@ -20,6 +20,25 @@ struct PlanLimit {
   rlimit limit;
 };
 
+/// When a main process loses the descriptors that are not its own.
+enum class Descriptors : std::uint32_t { closed_at_exec, closed_now };
+
+/// The main process: the user's program.
+struct MainPlan {
+  std::uint32_t main_id = 0;     // id in the launcher's user namespace; 1000 inside
+  const char* id_map = nullptr;  // "1000 MAIN_ID 1"
+  const PlanLimit* limits = nullptr;
+  std::size_t limit_count = 0;
+  sock_fprog filter{};
+  int stdin_fd = -1;
+  int stdout_fd = -1;
+  int stderr_fd = -1;
+  int control_fd = -1;
+  int payload_fd = -1;  // -1: its files are laid out before it starts
+  Descriptors descriptors = Descriptors::closed_at_exec;
+};
+
+/// PID 1 of a fresh set of namespaces, and the main process that it forks.
 struct ChildPlan {
   const int* procs_fds = nullptr;  // v1: "0" is written to each
   std::size_t procs_count = 0;
@@ -29,26 +48,16 @@ struct ChildPlan {
   const PlanFile* files = nullptr;
   std::size_t file_count = 0;
 
-  std::uint32_t main_id = 0;  // id in the launcher's user namespace; 1000 inside
-  std::uint32_t init_id = 0;  // of PID 1, another one where there is a range
-  const char* id_map = nullptr;  // "1000 MAIN_ID 1"
-
-  const PlanLimit* limits = nullptr;
-  std::size_t limit_count = 0;
-  sock_fprog filter{};
-
-  const char* program = nullptr;
-  const char* const* argv = nullptr;
-  const char* const* envp = nullptr;
+  std::uint32_t init_id = 0;           // of PID 1, another one than the program's where there is a range
   const char* init_program = nullptr;
 
-  int stdin_fd = -1;
-  int stdout_fd = -1;
-  int stderr_fd = -1;
-  int control_fd = -1;
+  MainPlan main;
+  const char* program = nullptr;  // none: a zygote forks the main process into these namespaces
+  const char* const* argv = nullptr;
+  const char* const* envp = nullptr;
 };
 
-/// What PID 1 of a fresh set of namespaces does: isolates itself, forks the main process, becomes init. Never returns.
+/// What PID 1 does: isolates itself, forks the main process where it is its own, becomes init. Never returns.
 /// System calls only (fork(2) of a process that may hold locks).
 [[noreturn]] void run_child(const ChildPlan& plan) noexcept;
 

@@ -73,88 +73,94 @@ std::vector<const char*> pointers(const std::vector<std::string>& texts) {
 
 }  // namespace
 
-/// The child's ends and ours of its streams and control socket.
-struct Spawner::Streams {
-  sys::Pipe out;
-  sys::Pipe err;
-  std::pair<sys::UniqueFd, sys::UniqueFd> control;
-  sys::UniqueFd null;
-
-  static Result<Streams> create(int pipe_bytes) {
-    auto out = sys::make_pipe();
-    auto err = sys::make_pipe();
-    auto control = sys::make_message_pair();
-    auto null = sys::open_at(AT_FDCWD, "/dev/null", O_RDONLY);
-    if (!out) return std::unexpected(out.error());
-    if (!err) return std::unexpected(err.error());
-    if (!control) return std::unexpected(control.error());
-    if (!null) return std::unexpected(null.error());
-    for (const int fd : {out->write_end.get(), err->write_end.get()}) {
-      // Many runs at once may reach the kernel's pages per user (pipe(7)): a smaller pipe still works.
-      for (int bytes = pipe_bytes; bytes > (64 << 10) && ::fcntl(fd, F_SETPIPE_SZ, bytes) < 0;) bytes /= 2;
-    }
-    return Streams{std::move(*out), std::move(*err), std::move(*control), std::move(*null)};
+Result<Streams> Streams::create(int pipe_bytes) {
+  auto out = sys::make_pipe();
+  auto err = sys::make_pipe();
+  auto control = sys::make_message_pair();
+  if (!out) return std::unexpected(out.error());
+  if (!err) return std::unexpected(err.error());
+  if (!control) return std::unexpected(control.error());
+  for (const int fd : {out->write_end.get(), err->write_end.get()}) {
+    // Many runs at once may reach the kernel's pages per user (pipe(7)): a smaller pipe still works.
+    for (int bytes = pipe_bytes; bytes > (64 << 10) && ::fcntl(fd, F_SETPIPE_SZ, bytes) < 0;) bytes /= 2;
   }
-};
+  return Streams{std::move(*out), std::move(*err), std::move(control->first), std::move(control->second)};
+}
+
+std::string id_map_of(std::uint32_t id) { return "1000 " + std::to_string(id) + " 1"; }
 
 Spawner::Spawner(const LauncherSettings& settings)
     : settings_(settings),
       environment_(base_environment(settings.limits)),
       limits_(resource_limits(settings.limits)),
       tmpfs_size_(std::to_string(settings.limits.files_bytes)),
-      tmpfs_inodes_(std::to_string(settings.limits.inodes)) {}
+      tmpfs_inodes_(std::to_string(settings.limits.inodes)),
+      null_(::open("/dev/null", O_RDONLY | O_CLOEXEC)) {}
 
-ChildPlan Spawner::common_plan(std::uint32_t slot) const {
-  const bool range = settings_.uid_count > 1;
-  ChildPlan plan;
-  plan.tmpfs_size = tmpfs_size_.c_str();
-  plan.tmpfs_inodes = tmpfs_inodes_.c_str();
-  plan.main_id = range ? kFirstRunId + slot : 0;
-  plan.init_id = range ? kInitId : 0;
-  plan.limits = limits_.data();
-  plan.limit_count = limits_.size();
-  plan.filter = {.len = static_cast<unsigned short>(settings_.filter.size()),
-                 .filter = const_cast<sock_filter*>(settings_.filter.data())};
-  plan.init_program = "/opt/asg/init";
-  return plan;
-}
+std::uint32_t Spawner::main_id(std::uint32_t slot) const { return settings_.uid_count > 1 ? kFirstRunId + slot : 0; }
 
-Result<Spawned> Spawner::spawn(const SpawnRequest& request) const {
-  const Runtime& what = runtime(request.language);
-  auto mapping = Mapping::of(request.payload_fd);
+Result<sys::UniqueFd> Spawner::cold(Language language, const Place& place, int payload_fd) const {
+  const Runtime& what = runtime(language);
+  auto mapping = Mapping::of(payload_fd);
   if (!mapping) return std::unexpected(mapping.error());
   auto payload = decode_payload(mapping->bytes());
   if (!payload) return std::unexpected(payload.error());
-  auto streams = Streams::create(what.pipe_bytes);
-  if (!streams) return std::unexpected(streams.error());
-
   const auto command = command_line(what, settings_.limits);
   auto argv = pointers(command);
   argv.push_back(nullptr);
   auto envp = pointers(environment_);
   envp.insert(envp.end(), payload->env.begin(), payload->env.end());
   envp.push_back(nullptr);
-  std::vector<int> procs;
-  int group_dir = -1;
-  for (const auto& item : request.group) {
-    if (item.kind == sys::CgroupFdKind::procs) procs.push_back(item.fd.get());
-    if (item.kind == sys::CgroupFdKind::dir) group_dir = item.fd.get();
-  }
-
-  ChildPlan plan = common_plan(request.slot);
-  const std::string id_map = "1000 " + std::to_string(plan.main_id) + " 1";
-  plan.id_map = id_map.c_str();
-  plan.procs_fds = procs.data();
-  plan.procs_count = procs.size();
+  ChildPlan plan;
   plan.files = payload->files.data();
   plan.file_count = payload->files.size();
   plan.program = what.program;
   plan.argv = argv.data();
   plan.envp = envp.data();
-  plan.stdin_fd = request.stdin_fd >= 0 ? request.stdin_fd : streams->null.get();
-  plan.stdout_fd = streams->out.write_end.get();
-  plan.stderr_fd = streams->err.write_end.get();
-  plan.control_fd = streams->control.second.get();
+  return start(plan, place);
+}
+
+Result<sys::UniqueFd> Spawner::waiting(Language language, const Place& place, int payload_fd) const {
+  const Runtime& what = runtime(language);
+  const auto command = command_line(what, settings_.limits);
+  auto argv = pointers(command);
+  argv.push_back(nullptr);
+  auto envp = pointers(environment_);
+  envp.push_back(nullptr);
+  ChildPlan plan;
+  plan.program = what.program;
+  plan.argv = argv.data();
+  plan.envp = envp.data();
+  plan.main.payload_fd = payload_fd;
+  return start(plan, place);
+}
+
+Result<sys::UniqueFd> Spawner::shell(const Place& place) const { return start(ChildPlan(), place); }
+
+Result<sys::UniqueFd> Spawner::start(ChildPlan plan, const Place& place) const {
+  const std::string id_map = id_map_of(main_id(place.slot));
+  std::vector<int> procs;
+  int group_dir = -1;
+  for (const auto& item : place.group) {
+    if (item.kind == sys::CgroupFdKind::procs) procs.push_back(item.fd.get());
+    if (item.kind == sys::CgroupFdKind::dir) group_dir = item.fd.get();
+  }
+  plan.procs_fds = procs.data();
+  plan.procs_count = procs.size();
+  plan.tmpfs_size = tmpfs_size_.c_str();
+  plan.tmpfs_inodes = tmpfs_inodes_.c_str();
+  plan.init_id = settings_.uid_count > 1 ? kInitId : 0;
+  plan.init_program = "/opt/asg/init";
+  plan.main.main_id = main_id(place.slot);
+  plan.main.id_map = id_map.c_str();
+  plan.main.limits = limits_.data();
+  plan.main.limit_count = limits_.size();
+  plan.main.filter = {.len = static_cast<unsigned short>(settings_.filter.size()),
+                      .filter = const_cast<sock_filter*>(settings_.filter.data())};
+  plan.main.stdin_fd = place.stdin_fd >= 0 ? place.stdin_fd : null_.get();
+  plan.main.stdout_fd = place.streams.out.write_end.get();
+  plan.main.stderr_fd = place.streams.err.write_end.get();
+  plan.main.control_fd = place.streams.control_inner.get();
 
   int pidfd = -1;
   clone_args args{};
@@ -169,10 +175,7 @@ Result<Spawned> Spawner::spawn(const SpawnRequest& request) const {
   const long pid = ::syscall(SYS_clone3, &args, sizeof args);
   if (pid == 0) run_child(plan);
   if (pid < 0) return fail_errno("clone3");
-  return Spawned{.pidfd = sys::UniqueFd(pidfd),
-                 .stdout_fd = std::move(streams->out.read_end),
-                 .stderr_fd = std::move(streams->err.read_end),
-                 .control = std::move(streams->control.first)};
+  return sys::UniqueFd(pidfd);
 }
 
 }  // namespace asg::sandbox

@@ -19,6 +19,7 @@ enum class StageId : std::uint32_t {
   fork_main,
   init_ids,
   init_exec,
+  join_namespaces,
   main_descriptors,
   main_limits,
   main_ids,

@@ -19,6 +19,7 @@ const char* stage_name(std::uint32_t stage) {
     case StageId::fork_main: return "forking the main process";
     case StageId::init_ids: return "dropping init's rights";
     case StageId::init_exec: return "starting init";
+    case StageId::join_namespaces: return "joining the namespaces";
     case StageId::main_descriptors: return "setting up standard streams";
     case StageId::main_limits: return "setting resource limits";
     case StageId::main_ids: return "changing ids";

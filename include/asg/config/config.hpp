@@ -40,7 +40,15 @@ struct Sandbox {
   std::string runner;  // directory of our own files inside; empty: as above ("runner")
   std::uint32_t uid_base = 1878982656;  // first of uid_count ids outside, only used when started with the privilege
   std::uint32_t uid_count = 65536;
+  std::string isolation = "warm";          // warm or fresh
   std::vector<std::string> require = {"memory", "processes", "cpu"};  // limits without which it refuses to serve
+};
+
+/// Sandboxes that wait for their program; 0: from limits.max_concurrent.
+struct Pool {
+  std::uint32_t python = 0;
+  std::uint32_t python_data = 0;
+  std::uint32_t javascript = 0;
 };
 
 struct Log {
@@ -52,6 +60,7 @@ struct Config {
   Server server;
   Limits limits;
   Sandbox sandbox;
+  Pool pool;
   Log log;
 };
 

@@ -15,6 +15,7 @@ struct Launched {
   sys::UniqueFd stdout_fd;
   sys::UniqueFd stderr_fd;
   sys::UniqueFd control;
+  sys::UniqueFd workspace;  // O_PATH; a cold sandbox sends it on its control socket instead
 };
 
 /// The front's end of the launcher. Thread: the front's.
@@ -34,6 +35,7 @@ class LauncherClient {
   struct Launch {
     sandbox::RunId run = 0;
     sandbox::Language language{};
+    sandbox::Start start{};
     int payload_fd = -1;
     int stdin_fd = -1;  // -1: none
   };

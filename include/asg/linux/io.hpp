@@ -36,6 +36,10 @@ struct Pipe {
 
 /// A memfd that holds bytes and can no longer be changed (all seals set).
 [[nodiscard]] Result<UniqueFd> make_sealed_memfd(const char* name, std::string_view bytes);
+/// An empty memfd, to be filled and sealed by copy_file.
+[[nodiscard]] Result<UniqueFd> make_memfd(const char* name);
+/// Writes all of a file to the start of an empty memfd, whose own position stays at its start, and seals that.
+[[nodiscard]] Result<void> copy_file(int from, int to_memfd);
 
 inline constexpr std::size_t kMaxMessageFds = 16;
 

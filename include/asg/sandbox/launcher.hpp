@@ -14,12 +14,20 @@
 
 namespace asg::sandbox {
 
+/// How many ready sandboxes wait for their program. All zero: every run starts cold.
+struct PoolSizes {
+  std::uint32_t python_light = 0;  // the standard library imported
+  std::uint32_t python_heavy = 0;  // and numpy, pandas, requests, pillow
+  std::uint32_t node = 0;
+};
+
 /// What a launcher is started with. Copied into it by fork; immutable.
 struct LauncherSettings {
   std::string image;   // directory of the runtime image
   std::string runner;  // directory of our own files inside (init, prepare.cjs)
   LimitSet limits;
   std::vector<sock_filter> filter;
+  PoolSizes pool;
   // Ids outside: [uid_base, uid_base + uid_count) becomes [0, uid_count) inside. A count of 1 maps only the starter's own id.
   std::uint32_t uid_base = 0;
   std::uint32_t uid_count = 1;

@@ -15,10 +15,10 @@ using RunId = std::uint64_t;
 
 enum class MessageType : std::uint32_t {
   // front -> launcher
-  launch,   // fds: payload[, stdin]. Answer: launched or launch_failed
+  launch,   // start; fds: payload[, stdin]. Answer: launched or launch_failed
   finish,   // kill what is left and say what it used. Answer: finished, later gone
   // launcher -> front
-  launched,       // fds: stdout, stderr (read ends), control
+  launched,       // value: 1 for a warm one; fds: stdout, stderr (read ends), control[, working directory of a warm one]
   launch_failed,  // value: errno, text; gone follows
   finished,       // usage
   gone,           // its PID namespace is empty and its group handed back: the slot is free
@@ -42,11 +42,15 @@ struct Usage32 {
   std::uint32_t processes_peak = 0;
 };
 
+/// What a program wants to find imported (Python), or that it needs an interpreter of its own from the start.
+enum class Start : std::uint32_t { light, heavy, cold };
+
 struct Message {
   MessageType type{};
   std::uint32_t value = 0;
   RunId run = 0;
   Language language{};
+  Start start{};
   Usage32 usage{};
   sys::CgroupFdKind kinds[sys::kMaxMessageFds]{};  // of the attached descriptors, in a group message
   char text[120]{};                                // what failed, for our log
@@ -58,6 +62,9 @@ enum class ControlType : std::uint32_t {
   started,  // fds: the working directory
   failed,   // could not be set up: stage, index, value = errno
   exited,   // value: wait status of the main process (waitpid(2))
+  up,       // init can no longer be looked into
+  ready,    // a warm process waits for its program
+  go,       // to a warm process: its program stands in the payload
 };
 
 struct Control {
