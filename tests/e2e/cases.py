@@ -27,7 +27,7 @@ class Case:
     err_not: typing.Sequence = ()
     signal: typing.Any = None
     timed_out: bool = False
-    oom: typing.Any = False         # True: oom_killed, or memory is named in hint or stderr
+    oom: typing.Any = False         # True: oom_killed, or memory is named in hint or stderr. None: either
     truncated: typing.Sequence = () # streams that must be cut
     hint: typing.Any = None         # words that the hint holds
     within: float = 20              # seconds for the whole call
@@ -86,7 +86,7 @@ def judge(test, case, reply):
 def judge_cause(test, case, reply):
     run = reply.result
     test.assertEqual(run["timed_out"], case.timed_out, reply)
-    if not case.timed_out and not case.oom:
+    if not case.timed_out and case.oom is False:
         test.assertEqual(run["signal"], case.signal, reply)
     if case.oom:
         named = re.search(r"MemoryError|out of memory|memory limit", run["stderr"] + run.get("hint", ""), re.I)

@@ -78,11 +78,11 @@ KERNEL = [
     Case("kernel_settings", "py", """
         for p in ("kernel/core_pattern", "kernel/modprobe", "vm/overcommit_memory", "kernel/hostname", "fs/binfmt_misc/register", "net/ipv4/ip_forward",
                   "kernel/pid_max", "user/max_user_namespaces", "kernel/ns_last_pid", "fs/file-max"):
-            try: open("/proc/sys/" + p, "a").write("1"); print("OPENED", p)
+            try: open("/proc/sys/" + p, "ab", buffering=0).write(b"1"); print("CHANGED", p)
             except OSError: pass
         for p in ("/proc/sysrq-trigger", "/proc/1/oom_score_adj", "/proc/1/mem", "/proc/kcore", "/proc/kmsg", "/proc/self/uid_map", "/proc/self/setgroups",
                   "/proc/irq/default_smp_affinity", "/sys/kernel/uevent_helper", "/sys/fs/cgroup/cgroup.procs", "/dev/kmsg", "/dev/mem"):
-            try: open(p, "a").write("1"); print("OPENED", p)
+            try: open(p, "ab", buffering=0).write(b"1"); print("CHANGED", p)
             except OSError: pass
         print("end")
         """, out="end\n"),

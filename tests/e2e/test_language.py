@@ -87,6 +87,14 @@ JAVASCRIPT = [
         console.log(await readFile('n.txt', 'utf8'), typeof os.default.tmpdir());
         """, out="esm string\n"),
     Case("await_in_a_loop", "js", "for (const n of [1, 2]) { console.log(await new Promise(r => setTimeout(r, 5, n))); }", out="1\n2\n"),
+    *(Case(f"await_in_{name}", "js", f"const f = async n => n;\n{code}", out=out) for name, code, out in (
+        ("a_call", "console.log(await f(1));", "1\n"), ("a_template", "console.log(`${await f(2)}`);", "2\n"),
+        ("a_list", "const a = [await f(1), await f(2)];\nconsole.log(a.length);", "2\n"), ("an_object", "const o = { k: await f(3) };\nconsole.log(o.k);", "3\n"),
+        ("a_condition", "if (await f(true)) console.log('yes');", "yes\n"), ("a_choice", "const c = true ? await f(4) : 0;\nconsole.log(c);", "4\n"),
+        ("a_member", "console.log((await f('abc')).length);", "3\n"), ("a_sum", "let s = 1 + await f(5);\ns += await f(1);\nconsole.log(s);", "7\n"),
+        ("a_destructuring", "const { a, b: [c] } = await f({ a: 1, b: [2] });\nconsole.log(a, c);", "1 2\n"), ("a_block", "try { await f(1); } finally { console.log('end'); }", "end\n"),
+        ("an_argument_later", "console.log('x', await f(6), 'y');", "x 6 y\n"), ("a_statement_last", "f(1);\nawait f(2)", ""),
+        ("a_new", "console.log(new Set(await f([1, 1])).size);", "1\n"), ("a_spread", "console.log(Math.max(...await f([3, 9])));", "9\n"))),
     Case("for_await", "js", "async function* g() { yield 1; yield 2; }\nfor await (const n of g()) console.log(n);", out="1\n2\n"),
     Case("require_and_top_level_await", "js", "const { EOL } = require('os');\nconst v = await Promise.resolve(EOL.length);\nconsole.log('mixed', v);", out="mixed 1\n"),
     Case("import_and_require", "js", "import os from 'node:os';\nconst path = require('path'), _ = require('lodash');\nconsole.log(path.basename('/a/b'), typeof os.EOL, _.last([1, 2]));",
@@ -144,7 +152,7 @@ WRONG = [
     *(refused(f"env_{name}", "env", name, env={name: "x"}) for name in ("PATH", "LD_PRELOAD", "LD_LIBRARY_PATH", "PYTHONPATH", "PYTHONSTARTUP", "NODE_OPTIONS", "NODE_PATH", "http_proxy", "HTTPS_PROXY", "no_proxy")),
     refused("output_cap_zero", "max_output_bytes", max_output_bytes=0), refused("output_cap_text", "max_output_bytes", max_output_bytes="1"),
     refused("output_cap_raised", "max_output_bytes", max_output_bytes=1 << 40),
-    Refused("no_arguments", {}, ["language"]), Refused("arguments_of_another_case", {"Language": "python", "Code": "print(1)"}, ["language"]),
+    Refused("no_arguments", {}, ["language"]), Refused("arguments_of_another_case", {"Language": "python", "Code": "print(1)"}, ["code"]),
 ]
 
 

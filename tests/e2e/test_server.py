@@ -79,7 +79,8 @@ class Requests(ServerTest):
 
     def test_chunked_body(self):
         head = f"POST /mcp HTTP/1.1\r\nHost: {self.server.address[0]}:{self.server.address[1]}\r\nContent-Type: application/json\r\nConnection: close\r\n"
-        chunks = "7\r\n{\"json\r\n5;x=1\r\nrpc\":\r\n1a\r\n\"2.0\",\"id\":3,\"method\":\"pi\r\n4\r\nng\"}\r\n0\r\n\r\n"
+        parts = ('{"json', 'rpc":"2.0","id":3,', '"method":"ping"', "}")
+        chunks = "".join(f"{len(part):x};n=v\r\n{part}\r\n" for part in parts) + "0\r\n\r\n"
         status, text = exchange(self.server, (head + "Transfer-Encoding: chunked\r\n\r\n" + chunks).encode())
         self.assertEqual(status, 200, text)
         self.assertIn('"id":3', text)
