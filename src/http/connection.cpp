@@ -91,7 +91,8 @@ Task<Connection::Next> Connection::serve_one() {
   if (status == Status::ended) co_return Next::end;
   if (status == Status::refused) {
     framing_.after = AfterAnswer::close;
-    Next refused = co_await send(std::move(reader_.refusal()));
+    Answer refusal = std::move(reader_.refusal());
+    Next refused = co_await send(std::move(refusal));
     co_return refused;
   }
   Head head = reader_.head();
@@ -131,7 +132,8 @@ Task<Connection::Next> Connection::answer_call(McpCall call, Head head) {
   if (status == Status::ended) co_return Next::end;
   if (status == Status::refused) {
     framing_.after = AfterAnswer::close;
-    Next refused = co_await send(std::move(reader_.refusal()));
+    Answer refusal = std::move(reader_.refusal());
+    Next refused = co_await send(std::move(refusal));
     co_return refused;
   }
   framing_.after = after_answer();

@@ -38,7 +38,8 @@ Task<Reply> Dispatcher::handle(Incoming incoming) {
     Reply replies = co_await impl_->run_batch(payload, incoming);
     co_return replies;
   }
-  Reply reply = co_await impl_->run_one(payload.messages.front(), incoming);
+  Message& message = payload.messages.front();
+  Reply reply = co_await impl_->run_one(message, incoming);
   co_return reply;
 }
 

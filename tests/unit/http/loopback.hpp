@@ -181,14 +181,6 @@ class Loopback : public ::testing::Test {
     thread = std::thread([this] { context.run(); });
   }
 
-  void TearDown() override {
-    on_server([this] { http->close(); });
-    work.reset();
-    thread.join();  // returns only when every connection has ended
-    EXPECT_EQ(http->open_connections(), 0U);
-    EXPECT_EQ(http->open_calls(), 0U);
-  }
-
   /// Does it on the server's thread, and waits.
   template <class Action>
   auto on_server(Action action) {
@@ -196,6 +188,14 @@ class Loopback : public ::testing::Test {
     auto done = task.get_future();
     boost::asio::post(context, [&task] { task(); });
     return done.get();
+  }
+
+  void TearDown() override {
+    on_server([this] { http->close(); });
+    work.reset();
+    thread.join();  // returns only when every connection has ended
+    EXPECT_EQ(http->open_connections(), 0U);
+    EXPECT_EQ(http->open_calls(), 0U);
   }
 
   std::string ask(std::string_view request) {

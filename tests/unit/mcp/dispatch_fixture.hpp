@@ -45,7 +45,7 @@ class DispatchFixture : public ::testing::Test {
 
   static nlohmann::json parse(const Reply& reply) { return nlohmann::json::parse(reply.body); }
 
-  boost::asio::io_context context;
+  boost::asio::io_context context{1};  // one thread: a tool may poll it
   FakeTool tool{"echo"};
   Dispatcher dispatcher{{&tool}, ServerInfo{.name = "asg-sandbox", .title = "ASG Sandbox", .version = "9", .instructions = "hi"}, Logger()};
 };

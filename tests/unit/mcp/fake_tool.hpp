@@ -4,6 +4,9 @@
 #include <string>
 #include <vector>
 
+#include <boost/asio/post.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
 #include "asg/mcp/tool.hpp"
 
 namespace asg::mcp::testing {
@@ -22,6 +25,10 @@ class FakeTool final : public Tool {
   Task<ToolResult> call(CallContext context, nlohmann::json arguments) override {
     contexts.push_back(context);
     seen.push_back(arguments);
+    if (pause == Pause::yes) {  // lets everything that is ready go first
+      constexpr auto awaitable = boost::asio::use_awaitable;
+      co_await boost::asio::post(awaitable);
+    }
     if (on_call) co_return on_call(context);
     ToolResult result;
     result.body["content"] = nlohmann::ordered_json::array();
@@ -30,6 +37,7 @@ class FakeTool final : public Tool {
     co_return result;
   }
 
+  enum class Pause { no, yes } pause = Pause::no;
   std::function<ToolResult(const CallContext&)> on_call;
   std::vector<CallContext> contexts;
   std::vector<nlohmann::json> seen;
