@@ -86,9 +86,9 @@ constexpr Rule kRules[] = {
     // Memory: bounded by the cgroup.
     allow("mmap", "memory"), allow("munmap", "memory"), allow("mprotect", "just-in-time compilers, thread stacks"),
     allow("mremap", "realloc"), allow("brk", "malloc"), allow("madvise", "malloc, V8"), allow("msync", "mapped files"),
-    allow("mincore", "V8"), allow("mlock", "bounded by RLIMIT_MEMLOCK"), allow("mlock2", "bounded by RLIMIT_MEMLOCK"),
+    allow("mincore", "V8 asks which pages are there"), allow("mlock", "bounded by RLIMIT_MEMLOCK"), allow("mlock2", "bounded by RLIMIT_MEMLOCK"),
     allow("munlock", "counterpart"), allow("mlockall", "bounded by RLIMIT_MEMLOCK"), allow("munlockall", "counterpart"),
-    allow("membarrier", "V8"), allow("get_mempolicy", "BLAS asks for it"),
+    allow("membarrier", "V8 patches its code"), allow("get_mempolicy", "BLAS asks for it"),
     refuse("set_mempolicy", "placement is the host's"), refuse("mbind", "placement is the host's"),
     refuse("migrate_pages", "placement is the host's"), refuse("move_pages", "placement is the host's"),
     unknown("memfd_secret", "memory the host cannot see"), unknown("pkey_alloc", "not needed"),
