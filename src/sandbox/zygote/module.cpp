@@ -24,9 +24,9 @@
 #include <cerrno>
 #include <cstring>
 
-#include "../main_process.hpp"
-#include "../report.hpp"
-#include "../zygote_protocol.hpp"
+#include "main_process.hpp"
+#include "report.hpp"
+#include "zygote_protocol.hpp"
 #include "program.hpp"
 
 namespace {

@@ -11,8 +11,8 @@
 #include <cerrno>
 #include <cstring>
 
-#include "../main_process.hpp"
-#include "../payload_reader.hpp"
+#include "main_process.hpp"
+#include "payload_reader.hpp"
 #include "asg/sandbox/protocol.hpp"
 
 namespace asg::zygote {
