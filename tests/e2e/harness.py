@@ -1,7 +1,8 @@
 """Starts the real server and talks to it as a plain HTTP caller does. Standard library only.
 
 Environment: ASG_SERVER (the program; default build/asg-sandbox), ASG_IMAGE and ASG_RUNNER (directories, when they are not
-beside the program), ASG_TIME_FACTOR (stretches upper time limits: sanitizer builds), ASG_MUST_RUN=1 (no skips)."""
+beside the program), ASG_ISOLATION (warm or fresh sandboxes), ASG_TIME_FACTOR (stretches upper time limits: sanitizer
+builds), ASG_MUST_RUN=1 (no skips)."""
 
 import http.client
 import itertools
@@ -74,7 +75,7 @@ class Server:
 
     def __init__(self, env=None, **sections):
         self._env, self._sections = env or {}, {name: dict(keys) for name, keys in sections.items()}
-        for key, variable in (("image", "ASG_IMAGE"), ("runner", "ASG_RUNNER")):
+        for key, variable in (("image", "ASG_IMAGE"), ("runner", "ASG_RUNNER"), ("isolation", "ASG_ISOLATION")):
             if value := os.environ.get(variable):
                 self._sections.setdefault("sandbox", {}).setdefault(key, value)
         self._ids = itertools.count(1)

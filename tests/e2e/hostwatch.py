@@ -17,16 +17,14 @@ def status(pid):
 
 
 def below(server):
-    """{pid: status} of the processes below the server (itself left out), zombies included."""
+    """{pid: status} of the processes below the server (itself left out), zombies included. A process of a run that lost its
+    parent hangs below the first process of its namespace, so it is found here too."""
     table = {int(name): row for name in os.listdir("/proc") if name.isdigit() if (row := status(name))}
     found, grown = {server}, True
     while grown:
         more = {pid for pid, row in table.items() if pid not in found and int(row["PPid"]) in found}
         found |= more
         grown = bool(more)
-    # What lost its parent hangs below another process, but still is in a deeper process namespace.
-    depth = len(table[server].get("NSpid", "").split())
-    found |= {pid for pid, row in table.items() if len(row.get("NSpid", "").split()) > depth}
     return {pid: table[pid] for pid in found - {server} if pid in table}
 
 
@@ -39,8 +37,9 @@ def own_processes(server):
     return {server, *below(server)}
 
 
-def cgroups():
-    return {folder for folder, _, _ in os.walk("/sys/fs/cgroup")}
+def cgroups(server):
+    """Control groups of this server: another one may run beside it."""
+    return {folder for folder, _, _ in os.walk("/sys/fs/cgroup") if f"asg-sandbox-{server}-" in folder}
 
 
 def mounts(pids):
@@ -72,20 +71,31 @@ def leftovers():
     return {path for place in ("/tmp", "/var/tmp", "/dev/shm", "/run") for path in glob.glob(f"{place}/*asg*")}
 
 
+SLEEPER = {"language": "python", "timeout_seconds": 60,
+           "code": "open('/proc/self/comm', 'w').write('e2e-sleeper')\nimport time; print('a'); time.sleep({seconds}); print('b')"}
+
+
+def sleeper(seconds=50):
+    """Arguments of a run that can be told from the server's own processes."""
+    return SLEEPER | {"code": SLEEPER["code"].format(seconds=seconds)}
+
+
+def sleepers(server):
+    return [pid for pid, row in below(server).items() if row["Name"] == "e2e-sleeper"]
+
+
 class Watch:
-    """The state of a server at rest, to compare with later."""
+    """What a server holds when it is at rest, to compare with later. Made when nothing runs."""
 
     def __init__(self, server):
         self._server = server
-        self._processes = below(server)
-        self._cgroups = cgroups()
-
-    def has_begun(self, seconds):
-        """Waits until a run has a process."""
-        return harness.wait_until(lambda: len(below(self._server)) > len(self._processes), seconds)
+        seen = []
+        # Ready sandboxes are made in the background: at rest when nothing has changed for a while.
+        harness.wait_until(lambda: seen.append(len(below(server))) or (len(seen) > 8 and len(set(seen[-8:])) == 1), 60, step=0.15)
+        self._processes, self._cgroups = below(server), cgroups(server)
 
     def _grown(self, look, before, seconds):
-        """What there is more of than before, once it had the time to go away. By number: pools are replaced."""
+        """What there is more of than before, once it had the time to go away. By number: ready sandboxes are replaced."""
         harness.wait_until(lambda: len(look()) <= len(before), seconds, step=0.05)
         now = look()
         return now, len(now) - len(before)
@@ -95,7 +105,7 @@ class Watch:
         return describe(now) if more > 0 else []
 
     def more_cgroups(self, seconds):
-        now, more = self._grown(cgroups, self._cgroups, seconds)
+        now, more = self._grown(lambda: cgroups(self._server), self._cgroups, seconds)
         return sorted(now - self._cgroups) if more > 0 else []
 
     def zombies(self, seconds):

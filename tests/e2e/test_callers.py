@@ -9,21 +9,17 @@ import hostwatch
 from cases import ServerTest
 from harness import call_body, post_bytes, stretched, wait_until
 
-SLEEPER = {"language": "python", "code": "import time; time.sleep(50)", "timeout_seconds": 60}
-
-
 class Leavers(ServerTest):
     """A caller that goes away ends its run and frees the slot."""
 
     SECTIONS = {"limits": {"max_concurrent": 1, "queue": 4}}
 
     def leave(self, how):
-        watch = hostwatch.Watch(self.server.pid)
         link = self.server.connect()
-        link.sendall(post_bytes(self.server, call_body(**SLEEPER)))
-        self.assertTrue(watch.has_begun(10), "the run did not begin")
+        link.sendall(post_bytes(self.server, call_body(**hostwatch.sleeper())))
+        self.assertTrue(wait_until(lambda: hostwatch.sleepers(self.server.pid), 10), "the run did not begin")
         how(link)
-        self.assertEqual(watch.more_processes(seconds=4), [])
+        self.assertTrue(wait_until(lambda: not hostwatch.sleepers(self.server.pid), 4), "the run goes on")
         self.assert_alive()  # the only slot is free again
 
     def test_close(self):
@@ -49,7 +45,7 @@ class Leavers(ServerTest):
             first = pool.submit(self.server.call, language="python", code="import time; time.sleep(1.5); print('first')")
             links = [self.server.connect() for _ in range(3)]
             for link in links:
-                link.sendall(post_bytes(self.server, call_body(**SLEEPER)))
+                link.sendall(post_bytes(self.server, call_body(**hostwatch.sleeper())))
                 link.close()
             self.assertEqual(first.result().result["stdout"], "first\n")
         self.assert_alive()
@@ -74,10 +70,10 @@ class Overload(ServerTest):
         self.assert_alive()
 
     def test_never_more_than_the_slots_run(self):
-        with ThreadPoolExecutor(5) as pool:
+        with ThreadPoolExecutor(4) as pool:
             code = "import time; a = time.time(); time.sleep(0.5); print(a, time.time())"
             runs = [tuple(map(float, reply.result["stdout"].split()))
-                    for reply in pool.map(lambda _: self.server.call(language="python", code=code), range(5))]
+                    for reply in pool.map(lambda _: self.server.call(language="python", code=code), range(4))]
         for start, _ in runs:
             self.assertLessEqual(sum(a <= start < b for a, b in runs), 2)
 

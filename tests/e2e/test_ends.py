@@ -15,15 +15,11 @@ import harness
 import hostwatch
 from harness import Server, stretched, wait_until
 
-SLEEPER = {"language": "python", "code": "import time; time.sleep(50)", "timeout_seconds": 60}
-
-
 class Ends(unittest.TestCase):
     def test_sigterm_lets_runs_end_and_refuses_new_ones(self):
         with Server() as server, ThreadPoolExecutor(1) as pool:
-            watch = hostwatch.Watch(server.pid)
-            run = pool.submit(server.call, language="python", code="import time; print('a'); time.sleep(2); print('b')")
-            self.assertTrue(watch.has_begun(10))
+            run = pool.submit(server.call_with, hostwatch.sleeper(2))
+            self.assertTrue(wait_until(lambda: hostwatch.sleepers(server.pid), 10))
             server.process.send_signal(signal.SIGTERM)
             self.assertTrue(wait_until(lambda: self.refuses(server), 2))
             self.assertEqual(run.result().result["stdout"], "a\nb\n")
@@ -40,9 +36,8 @@ class Ends(unittest.TestCase):
 
     def test_runs_that_do_not_end_are_ended(self):
         with Server(server={"drain_seconds": 1}) as server, ThreadPoolExecutor(1) as pool:
-            watch = hostwatch.Watch(server.pid)
-            run = pool.submit(server.call_with, SLEEPER)
-            self.assertTrue(watch.has_begun(10))
+            run = pool.submit(server.call_with, hostwatch.sleeper())
+            self.assertTrue(wait_until(lambda: hostwatch.sleepers(server.pid), 10))
             started = time.monotonic()
             server.process.send_signal(signal.SIGTERM)
             self.assertEqual(server.process.wait(stretched(10)), 0)
@@ -52,14 +47,13 @@ class Ends(unittest.TestCase):
             server.stop = lambda: None
 
     def test_sigkill_leaves_nothing_and_the_next_start_works(self):
-        before = hostwatch.cgroups()
         server = Server()
         server.start()
         with ThreadPoolExecutor(1) as pool:
-            watch = hostwatch.Watch(server.pid)
-            run = pool.submit(server.call_with, SLEEPER)
-            self.assertTrue(watch.has_begun(10))
+            run = pool.submit(server.call_with, hostwatch.sleeper())
+            self.assertTrue(wait_until(lambda: hostwatch.sleepers(server.pid), 10))
             family = list(hostwatch.below(server.pid))
+            killed = server.pid
             server.process.kill()
             server.process.wait()
             self.assertTrue(wait_until(lambda: not any(hostwatch.status(pid).get("State", "Z")[0] != "Z" for pid in family), 5),
@@ -67,8 +61,9 @@ class Ends(unittest.TestCase):
             self.assertRaises(Exception, run.result)
         server.start()
         self.assertEqual(server.call(language="python", code="print('back')").result["stdout"], "back\n")
+        self.assertEqual(hostwatch.cgroups(killed), set())
         server.stop()
-        self.assertTrue(wait_until(lambda: len(hostwatch.cgroups()) <= len(before), 5), hostwatch.cgroups() - before)
+        self.assertTrue(wait_until(lambda: not hostwatch.cgroups(server.pid), 5), hostwatch.cgroups(server.pid))
 
     def test_a_dead_child_process_is_replaced(self):
         with Server() as server:

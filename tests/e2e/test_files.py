@@ -160,12 +160,17 @@ READ_ONLY = [
 
 @tests_of(ORDINARY, SPECIAL, BOUNDED, READ_ONLY)
 class Files(ServerTest):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.watch = hostwatch.Watch(cls.server.pid)
+
     def run_case(self, case):
-        before, cgroups = hostwatch.leftovers(), hostwatch.Watch(self.server.pid)
+        before = hostwatch.leftovers()
         super().run_case(case)
         if case in SPECIAL or case in BOUNDED:
-            self.assertEqual(cgroups.more_processes(seconds=3), [])
-            self.assertEqual(cgroups.more_cgroups(seconds=3), [])
+            self.assertEqual(self.watch.more_processes(seconds=3), [])
+            self.assertEqual(self.watch.more_cgroups(seconds=3), [])
             self.assertLessEqual(hostwatch.leftovers(), before)
             self.assert_alive()
 

@@ -42,7 +42,7 @@ class Leaks(ServerTest):
 
     def state(self):
         pids = hostwatch.own_processes(self.server.pid)
-        return {"processes": len(pids), "descriptors": hostwatch.descriptors(pids), "cgroups": len(hostwatch.cgroups()),
+        return {"processes": len(pids), "descriptors": hostwatch.descriptors(pids), "cgroups": len(hostwatch.cgroups(self.server.pid)),
                 "mounts": len(hostwatch.mounts({self.server.pid})), "all mounts": len(hostwatch.mounts(pids)), "files": len(hostwatch.leftovers())}
 
     def test_nothing_grows(self):

@@ -131,11 +131,15 @@ STATUSES = [
 
 @tests_of(MEMORY, PROCESSES, SIGNALS, STATUSES)
 class Limits(ServerTest):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.watch = hostwatch.Watch(cls.server.pid)
+
     def run_case(self, case):
-        watch = hostwatch.Watch(self.server.pid)
         super().run_case(case)
         if case in PROCESSES or case.oom:
-            self.assertEqual(watch.more_processes(seconds=3), [])
+            self.assertEqual(self.watch.more_processes(seconds=3), [])
             self.assert_alive()
 
     def test_hungry_runs_do_not_harm_each_other(self):

@@ -141,10 +141,14 @@ class TimeLimit(ServerTest):
 class NothingLivesOn(ServerTest):
     """Processes of a run are gone when it has been answered."""
 
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.watch = hostwatch.Watch(cls.server.pid)
+
     def run_case(self, case):
-        watch = hostwatch.Watch(self.server.pid)
         super().run_case(case)
-        self.assertEqual(watch.more_processes(seconds=2), [])
+        self.assertEqual(self.watch.more_processes(seconds=2), [])
         self.assert_alive()
 
     def test_after_a_time_limit(self):
