@@ -56,10 +56,10 @@ class Inspector(ServerTest):
 
     def call(self, era, **arguments):
         return self.inspect(era, "--method", "tools/call", "--tool-name", "sandbox_execute", "--tool-args-json",
-                            json.dumps(arguments), "--strict")
+                            json.dumps(arguments))
 
     def check(self, era):
-        status, out, err = self.inspect(era, "--method", "tools/list")
+        status, out, err = self.inspect(era, "--method", "tools/list", "--strict")
         self.assertEqual(status, 0, err)
         self.assertIn('"sandbox_execute"', out)
         status, out, err = self.call(era, language="python", code="print(6 * 7)")
