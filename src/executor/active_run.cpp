@@ -5,7 +5,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <boost/asio/buffer.hpp>
 #include <cerrno>
 #include <utility>
 
@@ -24,6 +23,8 @@ constexpr int kOutOfMemory = 137;   // 128 + SIGKILL
 constexpr int kSignalBase = 128;
 // All writers are dead when the pipes are drained: one pipe's worth is all that can be there.
 constexpr std::size_t kDrainLimit = 4 << 20;
+// A flood on one stream must not keep the others waiting.
+constexpr std::size_t kReadAtOnce = 256 << 10;
 
 /// Which ready sandbox serves it best. A wrong guess costs time and nothing else.
 sandbox::Start start_of(const sandbox::RunSpec& spec) {
@@ -94,14 +95,24 @@ void ActiveRun::arm_deadline() {
 }
 
 void ActiveRun::read(Stream& stream) {
-  stream.pipe.async_read_some(
-      boost::asio::buffer(stream.chunk),
-      [self = shared_from_this(), &stream](const boost::system::error_code& error, std::size_t size) {
-        if (error) return;  // end of file says nothing: a child may hold the pipe, or have closed it early
-        stream.capture.append(std::span(stream.chunk.data(), size));
-        if (!self->done_) return;
-        self->read(stream);
-      });
+  // Waits and then reads itself: bytes taken by an operation whose handler comes too late would be lost at the end.
+  stream.pipe.async_wait(boost::asio::posix::stream_descriptor::wait_read,
+                         [self = shared_from_this(), &stream](const boost::system::error_code& error) {
+                           // End of file says nothing: a child may hold the pipe, or have closed it early.
+                           if (!error && self->done_ && take(stream, kReadAtOnce)) self->read(stream);
+                         });
+}
+
+bool ActiveRun::take(Stream& stream, std::size_t most) {
+  for (std::size_t taken = 0; taken < most;) {
+    const ssize_t n = ::read(stream.pipe.native_handle(), stream.chunk.data(), stream.chunk.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return errno == EAGAIN;
+    if (n == 0) return false;
+    stream.capture.append(std::span(stream.chunk.data(), static_cast<std::size_t>(n)));
+    taken += static_cast<std::size_t>(n);
+  }
+  return true;
 }
 
 void ActiveRun::listen() {
@@ -151,22 +162,10 @@ void ActiveRun::end(End why) {
 
 void ActiveRun::used(Result<sandbox::Usage32> usage) {
   if (!usage) return complete(std::unexpected(usage.error()));
-  drain(out_);
-  drain(err_);
-  complete(outcome(*usage));
-}
-
-void ActiveRun::drain(Stream& stream) {
-  if (!stream.pipe.is_open()) return;
-  boost::system::error_code ignored;
-  stream.pipe.cancel(ignored);
-  for (std::size_t drained = 0; drained < kDrainLimit;) {
-    const ssize_t n = ::read(stream.pipe.native_handle(), stream.chunk.data(), stream.chunk.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return;
-    stream.capture.append(std::span(stream.chunk.data(), static_cast<std::size_t>(n)));
-    drained += static_cast<std::size_t>(n);
+  for (Stream* stream : {&out_, &err_}) {
+    if (stream->pipe.is_open()) (void)take(*stream, kDrainLimit);
   }
+  complete(outcome(*usage));
 }
 
 Result<Outcome> ActiveRun::outcome(const sandbox::Usage32& usage) {

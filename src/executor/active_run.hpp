@@ -48,7 +48,8 @@ class ActiveRun : public std::enable_shared_from_this<ActiveRun> {
   void arm_deadline();
   void end(End why);
   void used(Result<sandbox::Usage32> usage);
-  static void drain(Stream& stream);
+  /// Reads what stands in the pipe; false at its end.
+  static bool take(Stream& stream, std::size_t most);
   void complete(Result<sandbox::Outcome> result);
   [[nodiscard]] Result<sandbox::Outcome> outcome(const sandbox::Usage32& usage);
 

@@ -14,24 +14,28 @@ if (isMainThread && process.argv[1] === kMain) {
   delete require.cache[__filename];
   blockingWrites('stdout');
   blockingWrites('stderr');
-  if (isWaiting(fs)) waitThenRun(fs, Module);
-  else chooseModuleKind(fs, Module);
+  if (isWaiting(fs)) {
+    waitThenRun(fs, Module);
+  } else {
+    const main = chooseMain(fs, Module);
+    // Node has resolved its argument before this file is read: another one has to be said here.
+    if (main !== kMain) replaceRunMain(Module, (runMain) => runMain.call(Module, main));
+  }
 }
 
-function chooseModuleKind(fs, Module) {
-  if (isEsModule(fs.readFileSync(kMain, 'utf8'))) {
-    const main = '/workspace/main.mjs';
-    fs.renameSync(kMain, main);
-    process.argv[1] = main;
-    // Node has resolved its argument before this file is read: what it will run has to be said here.
-    replaceRunMain(Module, (runMain) => runMain.call(Module, main));
-    const names = { require: Module.createRequire(main), module: new Module(main), __filename: main, __dirname: '/workspace' };
-    names.module.filename = main;
-    names.exports = names.module.exports;
-    for (const [name, value] of Object.entries(names)) {
-      Object.defineProperty(globalThis, name, { value, writable: true, configurable: true, enumerable: false });
-    }
+// The file to run, with what an ES module is given of CommonJS.
+function chooseMain(fs, Module) {
+  if (!isEsModule(fs.readFileSync(kMain, 'utf8'))) return kMain;
+  const main = '/workspace/main.mjs';
+  fs.renameSync(kMain, main);
+  process.argv[1] = main;
+  const names = { require: Module.createRequire(main), module: new Module(main), __filename: main, __dirname: '/workspace' };
+  names.module.filename = main;
+  names.exports = names.module.exports;
+  for (const [name, value] of Object.entries(names)) {
+    Object.defineProperty(globalThis, name, { value, writable: true, configurable: true, enumerable: false });
   }
+  return main;
 }
 
 function replaceRunMain(Module, run) {
@@ -69,9 +73,8 @@ function waitThenRun(fs, Module) {
       if (fs.readSync(3, Buffer.alloc(16)) !== 16) process.reallyExit(0);
       takePayload(fs);
       sayHowItEnds(fs, kExited);
-      chooseModuleKind(fs, Module);
-      if (Module.runMain !== runMain) Module.runMain();
-      else runMain.call(Module, kMain);
+      // From the loop itself: no frame of ours stands below the program's.
+      setImmediate(runMain.bind(Module, chooseMain(fs, Module)));
     }), 1);
   });
 }

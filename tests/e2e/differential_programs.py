@@ -463,7 +463,7 @@ process.on("beforeExit", (c) => console.log("before", c))
 ---
 let n = 0; process.on("beforeExit", () => { if (n++ < 2) setTimeout(() => console.log("again", n), 1) })
 ---
-setTimeout(() => console.log("timer"), 20); setImmediate(() => console.log("immediate")); process.nextTick(() => console.log("tick")); Promise.resolve().then(() => console.log("micro")); console.log("sync")
+setTimeout(() => console.log("timer"), 400); setImmediate(() => console.log("immediate")); process.nextTick(() => console.log("tick")); Promise.resolve().then(() => console.log("micro")); console.log("sync")
 ---
 const t = setInterval(() => { console.log("i"); clearInterval(t) }, 5)
 ---
