@@ -70,10 +70,12 @@ class Overload(ServerTest):
         self.assert_alive()
 
     def test_never_more_than_the_slots_run(self):
-        with ThreadPoolExecutor(4) as pool:
+        with ThreadPoolExecutor(3) as pool:
             code = "import time; a = time.time(); time.sleep(0.5); print(a, time.time())"
-            runs = [tuple(map(float, reply.result["stdout"].split()))
-                    for reply in pool.map(lambda _: self.server.call(language="python", code=code), range(4))]
+            replies = list(pool.map(lambda _: self.server.call(language="python", code=code), range(3)))
+        for reply in replies:
+            self.assertTrue(reply.is_run, reply)
+        runs = [tuple(map(float, reply.result["stdout"].split())) for reply in replies]
         for start, _ in runs:
             self.assertLessEqual(sum(a <= start < b for a, b in runs), 2)
 
