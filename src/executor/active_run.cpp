@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "asg/linux/io.hpp"
+#include "asg/sandbox/output_files.hpp"
 #include "asg/sandbox/payload_writer.hpp"
 #include "asg/sandbox/stage_name.hpp"
 
@@ -61,6 +62,7 @@ Result<void> ActiveRun::start(const sandbox::RunSpec& spec, Done done) {
   if (!payload) return std::unexpected(payload.error());
   if (!input) return std::unexpected(input.error());
   done_ = std::move(done);
+  if (!spec.output_files.empty()) patterns_ = sandbox::encode_patterns(spec);
   started_ = Clock::now();
   launcher_.launch({.run = id_, .language = spec.language, .start = start_of(spec), .payload_fd = payload->get(), .stdin_fd = input->get()},
                    [self = shared_from_this()](Result<Launched> result) { self->launched(std::move(result)); });
@@ -73,6 +75,7 @@ void ActiveRun::launched(Result<Launched> result) {
     return complete(std::unexpected(result.error().in("starting the sandbox")));
   }
   launched_ = true;
+  workspace_ = std::move(result->workspace);
   for (auto* fd : {&result->stdout_fd, &result->stderr_fd, &result->control}) {
     auto set = sys::set_nonblocking(fd->get());
     if (!set) setup_error_ = set.error();
@@ -129,6 +132,8 @@ void ActiveRun::take_control() {
   if (!received || (*received)->size != sizeof control) return end(End::killed);
   switch (control.type) {
     case sandbox::ControlType::started:
+      if (!(*received)->fds.empty()) workspace_ = std::move((*received)->fds[0]);
+      return listen();
     case sandbox::ControlType::up:
     case sandbox::ControlType::ready:
     case sandbox::ControlType::go: return listen();
@@ -157,7 +162,34 @@ void ActiveRun::end(End why) {
   deadline_.cancel();
   boost::system::error_code ignored;
   control_.cancel(ignored);
-  launcher_.finish(id_, [self = shared_from_this()](Result<sandbox::Usage32> usage) { self->used(std::move(usage)); });
+  const auto on_used = [self = shared_from_this()](Result<sandbox::Usage32> usage) { self->used(std::move(usage)); };
+  if (collects()) return end_and_collect(on_used);
+  launcher_.finish(id_, on_used);
+}
+
+void ActiveRun::end_and_collect(const LauncherClient::OnFinished& on_used) {
+  auto patterns = sys::make_sealed_memfd("patterns", patterns_);
+  auto answer = sys::make_memfd("files");
+  if (!patterns || !answer) {
+    setup_error_ = patterns ? answer.error() : patterns.error();
+    patterns_.clear();
+    return launcher_.finish(id_, on_used);
+  }
+  collected_files_ = std::move(*answer);
+  launcher_.finish_and_collect(
+      id_, {.workspace = workspace_.get(), .patterns = patterns->get(), .answer = collected_files_.get()}, on_used,
+      [self = shared_from_this()](const Result<void>& whole) { self->collected(whole); });
+}
+
+void ActiveRun::collected(const Result<void>& whole) {
+  if (!outcome_) return;  // failed before
+  if (*outcome_) {
+    auto bytes = sys::read_whole(collected_files_.get());
+    auto files = bytes ? sandbox::decode_files(*bytes) : std::unexpected(bytes.error());
+    if (whole && files) (*outcome_)->files = std::move(*files);
+    else (*outcome_)->files.push_back({.path = "*", .size = 0, .content = {}, .error = (whole ? files.error() : whole.error()).message});
+  }
+  complete(std::move(*outcome_));
 }
 
 void ActiveRun::used(Result<sandbox::Usage32> usage) {
@@ -165,7 +197,8 @@ void ActiveRun::used(Result<sandbox::Usage32> usage) {
   for (Stream* stream : {&out_, &err_}) {
     if (stream->pipe.is_open()) (void)take(*stream, kDrainLimit);
   }
-  complete(outcome(*usage));
+  if (!collects()) return complete(outcome(*usage));
+  outcome_ = outcome(*usage);  // and the files come
 }
 
 Result<Outcome> ActiveRun::outcome(const sandbox::Usage32& usage) {

@@ -48,6 +48,9 @@ class ActiveRun : public std::enable_shared_from_this<ActiveRun> {
   void arm_deadline();
   void end(End why);
   void used(Result<sandbox::Usage32> usage);
+  [[nodiscard]] bool collects() const { return !patterns_.empty() && workspace_; }
+  void end_and_collect(const LauncherClient::OnFinished& on_used);
+  void collected(const Result<void>& whole);
   /// Reads what stands in the pipe; false at its end.
   static bool take(Stream& stream, std::size_t most);
   void complete(Result<sandbox::Outcome> result);
@@ -67,6 +70,10 @@ class ActiveRun : public std::enable_shared_from_this<ActiveRun> {
   std::optional<Error> setup_error_;
   std::optional<End> end_;
   bool launched_ = false;
+  std::string patterns_;          // of output files, encoded; empty: none wanted
+  sys::UniqueFd workspace_;       // where they are looked for
+  sys::UniqueFd collected_files_; // the collector's answer
+  std::optional<Result<sandbox::Outcome>> outcome_;  // waits for them
   Done done_;
 };
 

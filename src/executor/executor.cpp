@@ -59,7 +59,8 @@ void Executor::submit(const JobPtr& job) {
   if (draining_) return job->finish(fail(ErrorCode::busy, "the server is shutting down"));
   if (job->hooks.cancel && job->hooks.cancel->cancelled()) return give_up(job);
   if (active_.size() < settings_.max_concurrent && queue_.empty()) return begin(job);
-  if (queue_.size() >= settings_.queue) {
+  // A run that has been answered leaves its slot within milliseconds: who waits for that takes no place in the queue.
+  if (queue_.size() >= settings_.queue + active_.size() - unanswered_) {
     return job->finish(fail(ErrorCode::busy, "all " + std::to_string(settings_.max_concurrent) +
                                                  " sandboxes are in use and the queue is full"));
   }
@@ -83,7 +84,9 @@ void Executor::begin(const JobPtr& job) {
   if (job->hooks.cancel) job->hooks.cancel->on_cancel([weak = std::weak_ptr(active)] {
     if (auto running = weak.lock()) running->cancel();
   });
+  ++unanswered_;
   auto done = [this, job](Result<Outcome> outcome) {
+    --unanswered_;
     if (!outcome) log_event(log_, LogLevel::error, "sandbox failed", {{"error", outcome.error().to_string()}});
     job->finish(std::move(outcome));
   };

@@ -45,13 +45,30 @@ void LauncherClient::launch(const Launch& what, OnLaunched on_launched) {
 }
 
 void LauncherClient::finish(sandbox::RunId run, OnFinished on_finished) {
-  const auto found = pending_.find(run);
-  const Message request{.type = MessageType::finish, .run = run};
-  if (found != pending_.end() && attached() && sys::send_message(socket_.native_handle(), sys::bytes_of(request))) {
-    found->second.on_finished = std::move(on_finished);
+  if (send_finish(run, {})) {
+    pending_[run].on_finished = std::move(on_finished);
     return;
   }
   boost::asio::post(io_, [callback = std::move(on_finished)] { callback(std::unexpected(launcher_lost())); });
+}
+
+void LauncherClient::finish_and_collect(sandbox::RunId run, const Collection& collection, OnFinished on_finished,
+                                        OnCollected on_collected) {
+  const int fds[] = {collection.workspace, collection.patterns, collection.answer};
+  if (send_finish(run, fds)) {
+    pending_[run].on_finished = std::move(on_finished);
+    pending_[run].on_collected = std::move(on_collected);
+    return;
+  }
+  boost::asio::post(io_, [finished = std::move(on_finished), collected = std::move(on_collected)] {
+    finished(std::unexpected(launcher_lost()));
+    collected(std::unexpected(launcher_lost()));
+  });
+}
+
+bool LauncherClient::send_finish(sandbox::RunId run, std::span<const int> fds) {
+  const Message request{.type = MessageType::finish, .run = run};
+  return pending_.contains(run) && attached() && sys::send_message(socket_.native_handle(), sys::bytes_of(request), fds);
 }
 
 void LauncherClient::wait() {
@@ -92,6 +109,12 @@ void LauncherClient::take(const Message& message, std::vector<sys::UniqueFd> fds
       if (callback) callback(message.usage);
       return;
     }
+    case MessageType::collected: {
+      auto callback = std::exchange(found->second.on_collected, nullptr);
+      if (!callback) return;
+      if (message.value == 0) return callback({});
+      return callback(fail(ErrorCode::sandbox, "the collection of output files took too long"));
+    }
     case MessageType::gone:
       pending_.erase(found);
       on_gone_(message.run);
@@ -106,6 +129,7 @@ void LauncherClient::lost() {
   for (auto& [run, pending] : std::exchange(pending_, {})) {
     if (pending.on_launched) pending.on_launched(std::unexpected(launcher_lost()));
     if (pending.on_finished) pending.on_finished(std::unexpected(launcher_lost()));
+    if (pending.on_collected) pending.on_collected(std::unexpected(launcher_lost()));
     on_gone_(run);
   }
 }

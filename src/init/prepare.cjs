@@ -86,7 +86,7 @@ function warmUp() {
   new Console(new Writable({ write: (chunk, encoding, done) => done() })).log(1, 'a', { b: [1] });
   process.stdout.write('');
   process.stderr.write('');
-  compiles('const f = (x) => x + 1; [1].map(f); require("fs")');
+  asCommonJs('const f = (x) => x + 1; [1].map(f); require("fs")');
 }
 
 // src/sandbox/payload.hpp: variables, then files, the program first.
@@ -152,24 +152,36 @@ function blockingWrites(name) {
   });
 }
 
-function compiles(source, wrapper) {
-  const vm = require('node:vm');
+// The message of the syntax error, if any.
+function fault(compile) {
   try {
-    if (wrapper) new vm.Script(wrapper(source), { filename: kMain, importModuleDynamically() {} });
-    else vm.compileFunction(source, ['exports', 'require', 'module', '__filename', '__dirname'], { filename: kMain });
+    compile(require('node:vm'));
     return '';
   } catch (error) {
     return error instanceof SyntaxError ? error.message : '';
   }
 }
 
+const asScript = (source) => fault((vm) => new vm.Script(source, { filename: kMain }));
+
+function asCommonJs(source) {
+  const names = ['exports', 'require', 'module', '__filename', '__dirname'];
+  return fault((vm) => vm.compileFunction(source, names, { filename: kMain }));
+}
+
 function isEsModule(text) {
   const source = text.replace(/^\uFEFF/, '').replace(/^#!.*/, '');
   if (!/\b(?:import|export|await)\b/.test(source)) return false;
-  const fault = compiles(source);
-  if (fault) return /import statement|'import\.meta'|token 'export'|await is only valid|reserved word/.test(fault);
+  const kModuleWords = /import statement|'import\.meta'|token 'export'|await is only valid/;
+  const commonJs = asCommonJs(source);
+  if (kModuleWords.test(commonJs)) return true;
+  if (!/\bawait\b/.test(source)) return false;
+  if (commonJs) {
+    // Inside an expression, V8 stumbles over what follows "await" and does not name it: read it where it is a keyword.
+    const inAsync = asScript(`(async () => {${source}\n})`);
+    return !inAsync || kModuleWords.test(inAsync);
+  }
   // "await (x)" and "await [x]" also read as a call and an index of something named await. In a static block the name is
   // reserved, while functions inside it read as ever.
-  if (!/\bawait\s*[([`+\-/]/.test(source)) return false;
-  return /await|reserved word/.test(compiles(source, (body) => `class C { static {${body}\n} }`));
+  return /\bawait\s*[([`+\-/]/.test(source) && /await|reserved word/.test(asScript(`class C { static {${source}\n} }`));
 }

@@ -39,6 +39,19 @@ Result<std::string> read_again(int fd) {
   return text;
 }
 
+Result<std::string> read_whole(int fd) {
+  const off_t size = ::lseek(fd, 0, SEEK_END);
+  if (size < 0) return fail_errno("lseek");
+  std::string text(static_cast<std::size_t>(size), '\0');
+  for (std::size_t done = 0; done < text.size();) {
+    const ssize_t n = ::pread(fd, text.data() + done, text.size() - done, static_cast<off_t>(done));
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return fail_errno("pread");
+    done += static_cast<std::size_t>(n);
+  }
+  return text;
+}
+
 Result<void> write_file(int dir_fd, const std::string& path, std::string_view text) {
   auto fd = open_at(dir_fd, path, O_WRONLY);
   if (!fd) return std::unexpected(fd.error());

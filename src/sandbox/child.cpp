@@ -101,6 +101,11 @@ class Child {
   void mount_proc() const noexcept {
     attach(new_mount("proc", MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC, StageId::mount_proc), "/proc",
            StageId::mount_proc);
+    // Some of its settings open for writing to anybody; nothing comes of it, and nothing has to.
+    check(::mount("/proc/sys", "/proc/sys", nullptr, MS_BIND, nullptr), StageId::mount_proc, 8);
+    mount_attr read_only{};
+    read_only.attr_set = MOUNT_ATTR_RDONLY;
+    check(::syscall(SYS_mount_setattr, AT_FDCWD, "/proc/sys", 0, &read_only, sizeof read_only), StageId::mount_proc, 9);
   }
 
   /// The network namespace belongs to the launcher's user namespace: only before the ids are dropped can it be set up.

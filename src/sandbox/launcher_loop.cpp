@@ -40,6 +40,7 @@ void LauncherLoop::watch_all() {
     if (sandbox->state < State::handed_out) watch(sandbox->streams.control.get(), What::control, id);
     watch(sandbox->main.get(), What::main_process, id);
     watch(sandbox->init.get(), What::init, id);
+    watch(sandbox->collector.get(), What::collector, id);
     for (const auto& item : sandbox->group) {
       if (item.kind == sys::CgroupFdKind::oom_event) watch(item.fd.get(), What::out_of_memory, id);
     }
@@ -72,6 +73,7 @@ bool LauncherLoop::heard(const Watched& watched) {
     case What::control: sandboxes_.control_readable(watched.id); break;
     case What::main_process: sandboxes_.main_ended(watched.id); break;
     case What::init: sandboxes_.init_ended(watched.id); break;
+    case What::collector: sandboxes_.collector_ended(watched.id); break;
     case What::out_of_memory: sandboxes_.out_of_memory(watched.id); break;
   }
   return true;
@@ -84,7 +86,7 @@ bool LauncherLoop::serve_front() {
   if (!*received) return true;
   if ((*received)->size != sizeof request) return false;
   auto& fds = (*received)->fds;
-  if (request.type == MessageType::finish) sandboxes_.finish(request.run);
+  if (request.type == MessageType::finish) sandboxes_.finish(request.run, std::move(fds));
   if (request.type != MessageType::launch || fds.empty()) return true;
   PendingLaunch launch{.run = request.run, .language = request.language, .variant = variant_of(request), .start = request.start, .payload = {}, .input = {}};
   launch.payload = std::move(fds[0]);

@@ -2,6 +2,7 @@
 
 #include "sandboxes.hpp"
 
+#include <linux/sched.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -12,9 +13,15 @@
 #include <cerrno>
 
 #include "asg/linux/io.hpp"
+#include "collector.hpp"
 #include "runtimes.hpp"
 
 namespace asg::sandbox {
+namespace {
+
+constexpr std::size_t kCollectionFds = 3;
+
+}  // namespace
 
 Sandboxes::Sandboxes(const LauncherSettings& settings, int front, int supervisor)
     : settings_(settings), front_(front), supervisor_(supervisor), spawner_(settings) {}
@@ -137,7 +144,7 @@ bool Sandboxes::heard_of_oom(Sandbox& sandbox) {
   return sandbox.oom;
 }
 
-void Sandboxes::finish(RunId run) {
+void Sandboxes::finish(RunId run, std::vector<sys::UniqueFd> collection) {
   const auto found = by_run_.find(run);
   if (found == by_run_.end()) return;
   Sandbox& sandbox = *all_.at(found->second);
@@ -152,7 +159,33 @@ void Sandboxes::finish(RunId run) {
                  .processes_peak = usage.processes_peak};
   answer(reply);
   sandbox.finished = true;
+  if (collection.size() == kCollectionFds) sandbox.collection = std::move(collection);
   forget(sandbox);
+}
+
+void Sandboxes::start_collector(Sandbox& sandbox) {
+  int pidfd = -1;
+  clone_args args{};
+  args.flags = CLONE_PIDFD | CLONE_CLEAR_SIGHAND;
+  args.pidfd = reinterpret_cast<std::uint64_t>(&pidfd);
+  args.exit_signal = SIGCHLD;
+  const long pid = ::syscall(SYS_clone3, &args, sizeof args);
+  if (pid == 0) run_collector(sandbox.collection[0].get(), sandbox.collection[1].get(), sandbox.collection[2].get());
+  sandbox.collection.clear();
+  if (pid > 0) return sandbox.collector.reset(pidfd);
+  answer({.type = MessageType::collected, .value = 1, .run = sandbox.run});
+}
+
+void Sandboxes::collector_ended(std::uint64_t id) {
+  const auto found = all_.find(id);
+  if (found == all_.end()) return;
+  siginfo_t info{};
+  const auto pidfd = static_cast<id_t>(found->second->collector.get());
+  if (::waitid(P_PIDFD, pidfd, &info, WEXITED | WNOHANG) != 0 || info.si_pid == 0) return;
+  const bool whole = info.si_code == CLD_EXITED && info.si_status == 0;
+  found->second->collector.reset();
+  answer({.type = MessageType::collected, .value = whole ? 0U : 1U, .run = found->second->run});
+  forget(*found->second);
 }
 
 void Sandboxes::out_of_memory(std::uint64_t id) {
@@ -190,7 +223,12 @@ void Sandboxes::main_ended(std::uint64_t id) {
 
 /// Removes it when nothing of it is left and nobody will ask about it.
 void Sandboxes::forget(Sandbox& sandbox) {
-  if (!sandbox.finished || sandbox.init || sandbox.main) return;
+  if (!sandbox.finished || sandbox.init || sandbox.main || sandbox.collector) return;
+  // Nobody is left who could race the collector for a name.
+  if (!sandbox.collection.empty()) {
+    start_collector(sandbox);
+    if (sandbox.collector) return;
+  }
   const Message remove{.type = MessageType::remove_group, .run = sandbox.id};
   (void)sys::send_message(supervisor_, sys::bytes_of(remove));
   taken_slots_.erase(sandbox.slot);

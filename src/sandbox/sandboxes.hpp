@@ -55,6 +55,8 @@ struct Sandbox {
   std::optional<PendingLaunch> waiting;  // somebody waits for this very one
   RunId run = 0;         // once handed out
   bool oom = false;      // v1: told by its event
+  std::vector<sys::UniqueFd> collection;  // asked for: working directory, patterns, answer
+  sys::UniqueFd collector;                // pidfd, while it works
   bool finished = false; // the front has had its usage, or it has no front
 };
 
@@ -65,7 +67,8 @@ class Sandboxes {
   Sandboxes(const LauncherSettings& settings, int front, int supervisor);
 
   void launch(PendingLaunch launch);
-  void finish(RunId run);
+  /// collection: empty, or the descriptors of a finish message.
+  void finish(RunId run, std::vector<sys::UniqueFd> collection);
   /// Makes one more ready sandbox when there is a lack of them and nothing better to do. Returns whether it did.
   bool refill();
 
@@ -74,6 +77,7 @@ class Sandboxes {
   void main_ended(std::uint64_t id);
   void init_ended(std::uint64_t id);
   void out_of_memory(std::uint64_t id);
+  void collector_ended(std::uint64_t id);
   void zygote_readable(Preload preload);
 
   [[nodiscard]] const std::map<std::uint64_t, std::unique_ptr<Sandbox>>& all() const { return all_; }
@@ -87,6 +91,7 @@ class Sandboxes {
   void hand_out(Sandbox& sandbox, PendingLaunch launch);
   void advance(Sandbox& sandbox, const Control& control, std::vector<sys::UniqueFd> fds);
   void ask_zygote(Sandbox& sandbox);
+  void start_collector(Sandbox& sandbox);
   void discard(Sandbox& sandbox);
   void forget(Sandbox& sandbox);
   void kill(const Sandbox& sandbox) const;

@@ -20,7 +20,6 @@ using sandbox::Outcome;
 using std::string_view;
 
 constexpr int kNodeUnsettledAwait = 13;  // nodejs.org/docs/latest-v18.x/api/process.html#exit-codes
-constexpr int kNodeAbort = 134;          // V8 aborts when its heap is full
 
 // What the runtimes say when a name cannot be resolved or no route exists.
 constexpr std::array<string_view, 11> kNetworkWords{
@@ -83,11 +82,7 @@ std::string make_hint(const HintContext& context, const Outcome& outcome, const 
   if (node && outcome.exit_code == kNodeUnsettledAwait) {
     return "the program ended while a top-level await never settled: nothing was left that could settle it";
   }
-  std::string hint = from_stderr(context, outcome.err.text, limits);
-  if (hint.empty() && node && outcome.exit_code == kNodeAbort && outcome.signal == "SIGABRT") {
-    hint = "the JavaScript engine aborted, most often because the memory limit was reached";
-  }
-  return hint;
+  return from_stderr(context, outcome.err.text, limits);
 }
 
 }  // namespace asg::tools

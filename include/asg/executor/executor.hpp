@@ -62,6 +62,7 @@ class Executor final : public Runner {
   LauncherClient launcher_;
   std::deque<JobPtr> queue_;
   std::map<sandbox::RunId, std::weak_ptr<ActiveRun>> active_;
+  std::size_t unanswered_ = 0;  // of those in active_
   sandbox::RunId next_id_ = 1;
   bool draining_ = false;
   std::function<void()> on_idle_;

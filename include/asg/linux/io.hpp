@@ -22,6 +22,8 @@ namespace asg::sys {
 [[nodiscard]] Result<std::string> read_file(int dir_fd, const std::string& path);
 /// From the start of an open descriptor (pread), at most 64 KiB.
 [[nodiscard]] Result<std::string> read_again(int fd);
+/// All of an open file, from its start.
+[[nodiscard]] Result<std::string> read_whole(int fd);
 /// Writes text in one write(2), as procfs and cgroupfs want it.
 [[nodiscard]] Result<void> write_file(int dir_fd, const std::string& path, std::string_view text);
 

@@ -16,11 +16,13 @@ using RunId = std::uint64_t;
 enum class MessageType : std::uint32_t {
   // front -> launcher
   launch,   // start; fds: payload[, stdin]. Answer: launched or launch_failed
-  finish,   // kill what is left and say what it used. Answer: finished, later gone
+  finish,   // kill what is left and say what it used. Answer: finished, later gone. With fds (working directory, patterns, a
+            // memfd for the answer): collect output files when everything is dead; collected comes before gone
   // launcher -> front
   launched,       // value: 1 for a warm one; fds: stdout, stderr (read ends), control[, working directory of a warm one]
   launch_failed,  // value: errno, text; gone follows
   finished,       // usage
+  collected,      // value: 0, or 1 when the collection was cut short
   gone,           // its PID namespace is empty and its group handed back: the slot is free
   // launcher -> supervisor
   make_group,    // Answer: group
@@ -30,9 +32,11 @@ enum class MessageType : std::uint32_t {
   // supervisor -> front
   new_launcher,  // fds: socket
   drain,         // stop taking calls, end by itself
+  ping,          // Answer: alive
   // front -> supervisor
   ready,     // serving
   draining,
+  alive,     // its event loop goes round
 };
 
 struct Usage32 {

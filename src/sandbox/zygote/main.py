@@ -39,7 +39,7 @@ def new_main():
     main.__cached__ = None
     main.__annotations__ = {}
     main.__loader__ = importlib.machinery.SourceFileLoader("__main__", "/workspace/main.py")
-    sys.modules["__main__"] = main
+    sys.modules["__main__"] = sys.modules["__mp_main__"] = main  # the second name is multiprocessing's
     return main
 
 
