@@ -6,6 +6,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <chrono>
 #include <cstdio>
 #include <exception>
 #include <optional>
@@ -27,6 +28,9 @@ namespace {
 
 using sandbox::Message;
 using sandbox::MessageType;
+
+constexpr std::chrono::milliseconds kClosingPoll{10};
+constexpr std::chrono::seconds kSelfCheckRetry{5};
 
 std::vector<mcp::Tool*> borrow(const std::vector<std::unique_ptr<mcp::Tool>>& tools) {
   std::vector<mcp::Tool*> borrowed;
@@ -122,11 +126,19 @@ class Front {
     if (!fault.empty()) {
       not_ready_ = "self-check failed: " + fault;
       log_event(log_, LogLevel::error, "not ready", {{"reason", *not_ready_}});
+      retry_timer_.expires_after(kSelfCheckRetry);
+      retry_timer_.async_wait([this](const boost::system::error_code& error) {
+        if (!error && !draining_) spawn(become_ready());
+      });
       co_return;
     }
     not_ready_.reset();
     log_event(log_, LogLevel::info, "ready", {{"slots", concurrency_of(start_.config)}});
-    (void)sys::send_message(channel_.native_handle(), sys::bytes_of(Message{.type = MessageType::ready}));
+    tell_supervisor(MessageType::ready);
+  }
+
+  void tell_supervisor(MessageType what) {
+    (void)sys::send_message(channel_.native_handle(), sys::bytes_of(Message{.type = what}));
   }
 
   void listen_to_supervisor() {
@@ -140,10 +152,20 @@ class Front {
     auto received = sys::receive_message(channel_.native_handle(), sys::writable_bytes_of(message), MSG_DONTWAIT);
     if (!received || (*received && (*received)->size != sizeof message)) return stop(1);  // no supervisor, no service
     if (*received && message.type == MessageType::drain) drain();
+    if (*received && message.type == MessageType::ping) tell_supervisor(MessageType::alive);
     if (*received && message.type == MessageType::new_launcher && !(*received)->fds.empty()) {
       executor_.attach(std::move((*received)->fds[0]));
     }
     listen_to_supervisor();
+  }
+
+  /// The last answers are still on their way when the last call has ended.
+  void stop_when_closed() {
+    if (server_->open_connections() == 0) return stop(0);
+    closing_timer_.expires_after(kClosingPoll);
+    closing_timer_.async_wait([this](const boost::system::error_code& error) {
+      if (!error) stop_when_closed();
+    });
   }
 
   void drain() {
@@ -159,7 +181,7 @@ class Front {
       executor_.cancel_all();
       stop(0);
     });
-    server_->drain([this] { stop(0); });
+    server_->drain([this] { stop_when_closed(); });
   }
 
   const FrontStart& start_;
@@ -168,6 +190,8 @@ class Front {
   boost::asio::io_context io_{1};
   boost::asio::posix::stream_descriptor channel_;
   boost::asio::steady_timer drain_timer_;
+  boost::asio::steady_timer closing_timer_{io_};
+  boost::asio::steady_timer retry_timer_{io_};
   executor::Executor executor_;
   std::vector<std::unique_ptr<mcp::Tool>> tools_;
   mcp::Dispatcher dispatcher_;
