@@ -22,6 +22,7 @@ using sandbox::Outcome;
 constexpr int kTimedOut = 124;      // as timeout(1) has it
 constexpr int kOutOfMemory = 137;   // 128 + SIGKILL
 constexpr int kSignalBase = 128;
+constexpr int kNonsense = 127;      // a program that writes rubbish to its control socket
 // All writers are dead when the pipes are drained: one pipe's worth is all that can be there.
 constexpr std::size_t kDrainLimit = 4 << 20;
 // A flood on one stream must not keep the others waiting.
@@ -129,10 +130,14 @@ void ActiveRun::take_control() {
   sandbox::Control control;
   auto received = sys::receive_message(control_.native_handle(), sys::writable_bytes_of(control), MSG_DONTWAIT);
   if (received && !*received) return listen();
+  if (program_speaks_) return take_words_of_program(received, control);
   if (!received || (*received)->size != sizeof control) return end(End::killed);
   switch (control.type) {
     case sandbox::ControlType::started:
       if (!(*received)->fds.empty()) workspace_ = std::move((*received)->fds[0]);
+      return listen();
+    case sandbox::ControlType::running:
+      program_speaks_ = true;
       return listen();
     case sandbox::ControlType::up:
     case sandbox::ControlType::ready:
@@ -148,6 +153,14 @@ void ActiveRun::take_control() {
       return end(End::killed);
   }
   end(End::killed);
+}
+
+/// From here on a message is a claim: it may end the run and say with which status, and nothing else. Descriptors are dropped.
+void ActiveRun::take_words_of_program(const Result<std::optional<sys::Received>>& received, const sandbox::Control& control) {
+  if (received && (*received)->size == 0) return end(End::killed);  // every other end is closed: init is dead
+  const bool well_formed = received && (*received)->size == sizeof control && control.type == sandbox::ControlType::exited;
+  wait_status_ = well_formed ? static_cast<int>(control.value) : kNonsense << 8;
+  end(End::exited);
 }
 
 void ActiveRun::cancel() {

@@ -45,6 +45,7 @@ class ActiveRun : public std::enable_shared_from_this<ActiveRun> {
   void read(Stream& stream);
   void listen();
   void take_control();
+  void take_words_of_program(const Result<std::optional<sys::Received>>& received, const sandbox::Control& control);
   void arm_deadline();
   void end(End why);
   void used(Result<sandbox::Usage32> usage);
@@ -70,6 +71,7 @@ class ActiveRun : public std::enable_shared_from_this<ActiveRun> {
   std::optional<Error> setup_error_;
   std::optional<End> end_;
   bool launched_ = false;
+  bool program_speaks_ = false;   // a warm program can write to the control socket itself
   std::string patterns_;          // of output files, encoded; empty: none wanted
   sys::UniqueFd workspace_;       // where they are looked for
   sys::UniqueFd collected_files_; // the collector's answer

@@ -64,7 +64,7 @@ function control(fs, type, value) {
 }
 
 function waitThenRun(fs, Module) {
-  const kExited = 2, kReady = 4;
+  const kExited = 2, kReady = 4, kRunning = 6;
   warmUp();
   replaceRunMain(Module, (runMain) => {
     // Inside the event loop, so that its first turn is behind us when the program comes.
@@ -73,6 +73,7 @@ function waitThenRun(fs, Module) {
       if (fs.readSync(3, Buffer.alloc(16)) !== 16) process.reallyExit(0);
       takePayload(fs);
       sayHowItEnds(fs, kExited);
+      control(fs, kRunning, 0);
       // From the loop itself: no frame of ours stands below the program's.
       setImmediate(runMain.bind(Module, chooseMain(fs, Module)));
     }), 1);

@@ -69,6 +69,7 @@ enum class ControlType : std::uint32_t {
   up,       // init can no longer be looked into
   ready,    // a warm process waits for its program
   go,       // to a warm process: its program stands in the payload
+  running,  // from a warm process: the program comes next, and what follows here may be its own words
 };
 
 struct Control {

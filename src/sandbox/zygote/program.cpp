@@ -185,6 +185,7 @@ void run_program(PyObject* hooks, bool warm_up) {
   say(ControlType::ready, 0);
   await_go();
   PyObject* program = take_payload();
+  say(ControlType::running, 0);
   const End end = execute(program, main);
   call(hooks, "finish", main);
   call(hooks, "flush");
