@@ -53,6 +53,14 @@ Result<void> become_launcher(const LauncherSettings& settings, int supervisor) {
   return finish_stage();
 }
 
+/// OpenSSL 3 draws anew after a fork only when getpid() changes (crypto/threads_pthread.c), and every program is pid 2 of its
+/// namespace: no zygote may be pid 2 of ours.
+void pass_over_pid_2() {
+  const pid_t pid = ::fork();
+  if (pid == 0) ::_exit(0);
+  if (pid > 0) (void)::waitpid(pid, nullptr, 0);
+}
+
 [[noreturn]] void launcher_main(const LauncherSettings& settings, sys::UniqueFd front, sys::UniqueFd supervisor) {
   sigset_t none;
   ::sigemptyset(&none);
@@ -66,6 +74,7 @@ Result<void> become_launcher(const LauncherSettings& settings, int supervisor) {
   auto ready = become_launcher(settings, supervisor.get());
   report(supervisor.get(), ready ? nullptr : &ready.error());
   if (!ready) ::_exit(1);
+  pass_over_pid_2();
   LauncherLoop loop(settings, std::move(front), std::move(supervisor));
   loop.run();
   ::_exit(0);

@@ -21,9 +21,8 @@ if _asg_zygote.preload() == "heavy":
 
 
 def reseed():
-    """Nothing that a child draws at random may equal what its siblings draw."""
+    """Nothing that a child draws at random may equal what its siblings draw. OpenSSL sees to itself, since the pid changes."""
     random.seed(int.from_bytes(os.urandom(32), "little"))
-    ssl.RAND_add(os.urandom(32), 32.0)
     tempfile._name_sequence = None
     if "numpy" in sys.modules:
         numpy.random.seed(int.from_bytes(os.urandom(4), "little"))
