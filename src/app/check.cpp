@@ -125,8 +125,7 @@ std::vector<Finding> host_findings(const Host& host, const config::Config& confi
                           hybrid ? version + ": works; v2 ends a run as a whole" : version, false});
     } else {
       findings.push_back({Verdict::missing, name + " can be limited",
-                          host.cgroups->explain() + "; start under systemd-run --scope -p Delegate=yes, or as root",
-                          is_required(config, name)});
+                          host.cgroups->explain(), is_required(config, name)});
     }
   }
   return findings;

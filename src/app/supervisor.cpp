@@ -16,7 +16,9 @@
 #include <span>
 
 #include "asg/linux/io.hpp"
+#include "asg/linux/service_manager.hpp"
 #include "asg/sandbox/protocol.hpp"
+#include "credentials.hpp"
 #include "front.hpp"
 #include "host.hpp"
 #include "listen.hpp"
@@ -30,6 +32,7 @@ using sandbox::MessageType;
 constexpr int kRetryMs = 20;                      // groups whose last process is still dying
 constexpr std::chrono::seconds kCalm{10};         // a child that lived this long may be restarted at once
 constexpr int kMaxQuickDeaths = 5;                // after that many quick ones, give up and say so
+constexpr int kPingsPerWatchdog = 4;              // one that comes late does no harm
 
 class Supervisor {
  public:
@@ -60,6 +63,7 @@ class Supervisor {
     signals_.reset(::signalfd(-1, &handled, SFD_CLOEXEC));
     if (!signals_) return fail_errno("signalfd");
     if (mode_ != Mode::serve) return {};
+    if (auto exposure = check_exposure(config_); !exposure) return exposure;
     auto socket = listen_on(config_.server.listen);
     if (!socket) return std::unexpected(socket.error());
     listening_ = std::move(*socket);
@@ -89,6 +93,7 @@ class Supervisor {
     auto pid = fork_front(start);
     if (!pid) return std::unexpected(pid.error());
     front_pid_ = *pid;
+    front_was_ready_ = false;
     channel_ = std::move(channel->first);
     launcher_.front.reset();  // the front has it now: its death must be seen
     front_started_ = std::chrono::steady_clock::now();
@@ -97,22 +102,51 @@ class Supervisor {
 
   void step() {
     std::array<pollfd, 3> polled{{{signals_.get(), POLLIN, 0}, {launcher_.supervisor.get(), POLLIN, 0}, {channel_.get(), POLLIN, 0}}};
-    const int timeout = to_remove_.empty() ? -1 : kRetryMs;
-    if (::poll(polled.data(), polled.size(), timeout) < 0 && errno != EINTR) return;
+    if (::poll(polled.data(), polled.size(), next_wake_ms()) < 0 && errno != EINTR) return;
+    ping_front();
     if (polled[1].revents != 0) serve_launcher();
     if (polled[2].revents != 0) serve_front();
     if (polled[0].revents != 0) take_signal();
     retry_removals();
   }
 
+  int next_wake_ms() const {
+    if (!to_remove_.empty()) return kRetryMs;
+    return manager_.watchdog() ? static_cast<int>(ping_interval().count()) : -1;
+  }
+
+  std::chrono::milliseconds ping_interval() const { return *manager_.watchdog() / kPingsPerWatchdog; }
+
+  /// The service manager hears of us what the front's event loop answers.
+  void ping_front() {
+    const auto now = std::chrono::steady_clock::now();
+    if (!manager_.watchdog() || now < last_ping_ + ping_interval()) return;
+    last_ping_ = now;
+    tell_front({.type = MessageType::ping});
+  }
+
   void take_signal() {
     signalfd_siginfo info{};
     if (::read(signals_.get(), &info, sizeof info) != sizeof info) return;
     if (info.ssi_signo == SIGCHLD) return reap();
-    if (info.ssi_signo == SIGHUP) return;
+    if (info.ssi_signo == SIGHUP) return reload();
     log_event(log_, LogLevel::info, "stopping", {{"signal", static_cast<int>(info.ssi_signo)}});
     draining_ = true;
+    manager_.tell("STOPPING=1");
     tell_front({.type = MessageType::drain});
+  }
+
+  /// The front may not open the files itself.
+  void reload() {
+    if (mode_ != Mode::serve) return;
+    auto files = open_credentials(config_);
+    if (!files) {
+      log_event(log_, LogLevel::error, "cannot reload", {{"error", files.error().to_string()}});
+      return;
+    }
+    std::vector<int> fds;
+    for (const auto& fd : files->fds) fds.push_back(fd.get());
+    tell_front({.type = MessageType::reload, .value = files->which}, fds);
   }
 
   void tell_front(const Message& message, std::span<const int> fds = {}) {
@@ -138,6 +172,11 @@ class Supervisor {
       return;
     }
     log_event(log_, LogLevel::error, "front died", {{"status", status}});
+    // One that ends by itself before it serves has said why, and would say it again.
+    if (!front_was_ready_ && WIFEXITED(status)) {
+      exit_status_ = 1;
+      return;
+    }
     if (too_many_quick_deaths(front_started_)) return;
     // The launcher ends with its front, and every run with the launcher: start both anew.
     end_launcher();
@@ -224,7 +263,11 @@ class Supervisor {
   void serve_front() {
     Message message;
     auto received = sys::receive_message(channel_.get(), sys::writable_bytes_of(message), MSG_DONTWAIT);
-    if (!received || (*received && (*received)->size != sizeof message)) channel_.reset();
+    if (!received || (*received && (*received)->size != sizeof message)) return channel_.reset();
+    if (!*received) return;
+    front_was_ready_ |= message.type == MessageType::ready;
+    if (message.type == MessageType::ready) manager_.tell("READY=1");
+    if (message.type == MessageType::alive) manager_.tell("WATCHDOG=1");
   }
 
   void end_launcher() {
@@ -248,15 +291,18 @@ class Supervisor {
   Mode mode_;
   const Logger& log_;
   Host host_;
+  sys::ServiceManager manager_ = sys::ServiceManager::from_environment();
   sys::UniqueFd signals_;
   sys::UniqueFd listening_;
   sandbox::LauncherHandle launcher_;
   pid_t front_pid_ = -1;
+  bool front_was_ready_ = false;
   sys::UniqueFd channel_;
   std::set<sandbox::RunId> groups_;
   std::set<sandbox::RunId> to_remove_;
   std::chrono::steady_clock::time_point launcher_started_;
   std::chrono::steady_clock::time_point front_started_;
+  std::chrono::steady_clock::time_point last_ping_;
   int quick_deaths_ = 0;
   bool draining_ = false;
   std::optional<int> exit_status_;

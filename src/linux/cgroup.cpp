@@ -172,8 +172,11 @@ Result<CgroupHost> find_cgroups(const std::string& mountinfo, const std::string&
 }
 
 std::unique_ptr<CgroupTree> make_cgroup_tree(const CgroupHost& host, const CgroupOptions& options) {
-  if (auto v2 = make_cgroup_v2(host, options)) return std::move(*v2);
-  return make_cgroup_v1(host, options);
+  auto v2 = make_cgroup_v2(host, options);
+  if (v2) return std::move(*v2);
+  CgroupOptions fallback = options;
+  fallback.v2_fault = v2.error().to_string();
+  return make_cgroup_v1(host, fallback);
 }
 
 std::string owner_name() {

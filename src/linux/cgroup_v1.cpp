@@ -18,8 +18,8 @@ constexpr std::uint64_t kCpuPeriodUs = 100'000;
 
 class CgroupV1 final : public CgroupTree {
  public:
-  CgroupV1(const CgroupHost& host, const std::string& owner) {
-    for (const char* controller : {"memory", "pids", "cpu", "cpuacct"}) add(host, controller, owner);
+  CgroupV1(const CgroupHost& host, const CgroupOptions& options) : explanation_(options.v2_fault) {
+    for (const char* controller : {"memory", "pids", "cpu", "cpuacct"}) add(host, controller, options.owner);
     enforced_ = probe();
   }
 
@@ -57,7 +57,7 @@ class CgroupV1 final : public CgroupTree {
     if (::mkdir(base.c_str(), 0755) == 0 || errno == EEXIST) {
       bases_[controller] = base;
     } else {
-      explanation_ = "cannot make " + base + " (started without the right to)";
+      explanation_ = "cannot make " + base + " (started without the right to; start as root)";
     }
   }
 
@@ -143,7 +143,7 @@ class CgroupV1 final : public CgroupTree {
 }  // namespace
 
 std::unique_ptr<CgroupTree> make_cgroup_v1(const CgroupHost& host, const CgroupOptions& options) {
-  return std::make_unique<CgroupV1>(host, options.owner);
+  return std::make_unique<CgroupV1>(host, options);
 }
 
 }  // namespace asg::sys

@@ -6,6 +6,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cmath>
@@ -18,21 +19,38 @@ namespace {
 
 constexpr std::uint64_t kCpuPeriodUs = 100'000;
 constexpr const char* kControllers = "+memory +pids +cpu";
+constexpr const char* kNoControllers = "-memory -pids -cpu";
 
 Result<void> make_group(const std::string& directory) {
   if (::mkdir(directory.c_str(), 0755) == 0 || errno == EEXIST) return {};
   return fail_errno("mkdir " + directory);
 }
 
+/// Lets the launcher clone into a group. A starter that may not give files away (it has no CAP_CHOWN) opens the file to all
+/// instead, which lets in nobody new: the kernel asks for the same right at the common ancestor (cgroup-v2.rst, Delegation
+/// Containment), so only what is below OWNER/box already can move, and no sandbox sees a cgroup file system.
+Result<void> let_enter(int dir, const std::string& file, std::uint32_t uid) {
+  if (::fchownat(dir, file.c_str(), uid, static_cast<gid_t>(-1), 0) == 0) return {};
+  if (errno == EPERM && ::fchmodat(dir, file.c_str(), 0666, 0) == 0) return {};
+  return fail_errno("chown " + file);
+}
+
+/// Steps back out of the leaf and takes the layout away, so that a server started by hand leaves nothing. Where another one
+/// divides the same group the kernel refuses, and the next start sweeps.
+void dissolve(const std::string& own, const std::string& owner_dir) {
+  (void)remove_group_tree(owner_dir + "/box");
+  (void)write_file(AT_FDCWD, owner_dir + "/cgroup.subtree_control", kNoControllers);
+  (void)write_file(AT_FDCWD, own + "/cgroup.subtree_control", kNoControllers);
+  (void)write_file(AT_FDCWD, own + "/cgroup.procs", "0");
+  (void)remove_group_tree(owner_dir);
+}
+
 class CgroupV2 final : public CgroupTree {
  public:
-  CgroupV2(std::string owner_dir, std::uint32_t enter_uid)
-      : owner_(std::move(owner_dir)), box_(owner_ + "/box"), enter_uid_(enter_uid) {}
+  CgroupV2(std::string own, const CgroupOptions& options)
+      : own_(std::move(own)), owner_(own_ + "/" + options.owner), box_(owner_ + "/box"), enter_uid_(options.enter_uid) {}
 
-  ~CgroupV2() override {
-    // We sit in OWNER/self ourselves: what remains is swept by the next start or by systemd.
-    (void)remove_group_tree(box_);
-  }
+  ~CgroupV2() override { dissolve(own_, owner_); }
 
   Result<CgroupFds> make(const std::string& name, const CgroupLimits& limits) override {
     const std::string directory = box_ + "/" + name;
@@ -68,7 +86,8 @@ class CgroupV2 final : public CgroupTree {
       if (!set) return std::unexpected(set.error());
     }
     (void)write_file(dir->get(), "memory.swap.max", "0");  // absent where the kernel has no swap accounting
-    if (::fchownat(dir->get(), "cgroup.procs", enter_uid_, static_cast<gid_t>(-1), 0) != 0) return fail_errno("chown cgroup.procs");
+    auto enterable = let_enter(dir->get(), "cgroup.procs", enter_uid_);
+    if (!enterable) return std::unexpected(enterable.error());
     auto kill = open_at(dir->get(), "cgroup.kill", O_WRONLY);  // since 5.14
     CgroupFds fds;
     fds.push_back({CgroupFdKind::dir, std::move(*dir)});
@@ -76,6 +95,7 @@ class CgroupV2 final : public CgroupTree {
     return fds;
   }
 
+  std::string own_;  // the group we were started in
   std::string owner_;
   std::string box_;
   std::uint32_t enter_uid_;
@@ -92,7 +112,7 @@ Result<void> prepare(const std::string& own, const std::string& owner_dir, std::
   if (!moved) return moved;
   for (const auto& directory : {own, owner_dir}) {
     auto enabled = write_file(AT_FDCWD, directory + "/cgroup.subtree_control", kControllers);
-    if (!enabled) return std::unexpected(enabled.error().in("enabling controllers (is the group delegated and empty?)"));
+    if (!enabled) return enabled;
   }
   for (const auto& directory : {box, box + "/launcher"}) {
     auto made = make_group(directory);
@@ -101,9 +121,21 @@ Result<void> prepare(const std::string& own, const std::string& owner_dir, std::
   auto enabled = write_file(AT_FDCWD, box + "/cgroup.subtree_control", kControllers);
   if (!enabled) return enabled;
   for (const auto& file : {box + "/cgroup.procs", box + "/launcher/cgroup.procs"}) {
-    if (::chown(file.c_str(), enter_uid, static_cast<gid_t>(-1)) != 0) return fail_errno("chown " + file);
+    auto enterable = let_enter(AT_FDCWD, file, enter_uid);
+    if (!enterable) return enterable;
   }
   return {};
+}
+
+std::string with_remedy(const std::string& why) {
+  return why + "; start it by: systemd-run " + (::geteuid() == 0 ? "" : "--user ") + "--scope -p Delegate=yes -- asg-sandbox ...";
+}
+
+/// What the kernel's refusal means: the group of a login holds its shell, or belongs to somebody else.
+std::string explain_refusal(const std::string& own, const Error& error) {
+  if (error.sys_errno == EBUSY) return "other processes are in the control group that this was started in (" + own + ")";
+  if (error.sys_errno != EACCES && error.sys_errno != EPERM) return error.to_string();
+  return "the control group that this was started in is not ours to divide (" + own + ")";
 }
 
 }  // namespace
@@ -114,18 +146,16 @@ Result<std::unique_ptr<CgroupTree>> make_cgroup_v2(const CgroupHost& host, const
   if (!controllers) return std::unexpected(controllers.error());
   for (const char* needed : {"memory", "pids", "cpu"}) {
     if (controllers->find(needed) == std::string::npos) {
-      return fail(ErrorCode::unsupported, std::string("cgroup v2 has no ") + needed + " controller here");
+      return fail(ErrorCode::unsupported, with_remedy(std::string("no ") + needed + " controller in " + host.v2));
     }
   }
   const std::string owner_dir = host.v2 + "/" + options.owner;
   auto prepared = prepare(host.v2, owner_dir, options.enter_uid);
   if (!prepared) {
-    // Step back out of the leaf, so that the half-made groups can go.
-    (void)write_file(AT_FDCWD, host.v2 + "/cgroup.procs", "0");
-    (void)remove_group_tree(owner_dir);
-    return std::unexpected(prepared.error());
+    dissolve(host.v2, owner_dir);
+    return fail(ErrorCode::unsupported, with_remedy(explain_refusal(host.v2, prepared.error())));
   }
-  return std::make_unique<CgroupV2>(owner_dir, options.enter_uid);
+  return std::make_unique<CgroupV2>(host.v2, options);
 }
 
 }  // namespace asg::sys

@@ -75,6 +75,7 @@ struct CgroupHost {
 struct CgroupOptions {
   std::string owner;        // name of the base group, see owner_name()
   std::uint32_t enter_uid = 0;  // who may clone into the groups (v2); the launcher's id outside
+  std::string v2_fault{};       // why v2 cannot be used: what v1 explains where it has no hierarchy
 };
 
 /// Picks v2 when it has the controllers, else v1, and makes the base group. Never fails for lack of rights: what cannot be had
