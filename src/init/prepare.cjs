@@ -163,7 +163,9 @@ function fault(compile) {
   }
 }
 
-const asScript = (source) => fault((vm) => new vm.Script(source, { filename: kMain }));
+function asScript(source) {
+  return fault((vm) => new vm.Script(source, { filename: kMain }));
+}
 
 function asCommonJs(source) {
   const names = ['exports', 'require', 'module', '__filename', '__dirname'];

@@ -73,8 +73,8 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{with("packages", json::array({""})), "arguments.packages[0]: must not be empty"},
         Bad{with("packages", std::vector<std::string>(33, "six")), "arguments.packages: must have at most 32 items"},
         Bad{with("packages", json::array({"six"})), "arguments.packages: installing packages is not available"},
-        Bad{with("files", json::array({json::object()})), "arguments.files: is not available"},
-        Bad{with("output_files", json::array({"a"})), "arguments.output_files: is not available"}));
+        Bad{with("files", json::array({json::object()})), "arguments.files[0].path: is required"},
+        Bad{with("output_files", json::array({"/a"})), "arguments.output_files[0]: must be relative"}));
 
 TEST(Arguments, Defaults) {
   const auto spec = read(with("language", "javascript"));
