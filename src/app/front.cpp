@@ -5,6 +5,7 @@
 #include <linux/capability.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "asg/linux/io.hpp"
+#include "credentials.hpp"
 #include "front_loop.hpp"
 
 namespace asg::app {
@@ -51,8 +53,30 @@ void default_signals() {
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
+/// Each connection is a descriptor: as many as the host lets us have.
+void raise_descriptor_limit() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  (void)::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+/// Only the server over HTTP asks for keys. While we still may read them.
+Result<http::Credentials> load_credentials(const FrontStart& start) {
+  if (start.mode != Mode::serve) return http::Credentials();
+  auto files = open_credentials(start.config);
+  if (!files) return std::unexpected(files.error());
+  return credentials_in(files->which, files->fds);
+}
+
 int front_main(const FrontStart& start, FrontSockets sockets) {
   default_signals();
+  raise_descriptor_limit();
+  auto credentials = load_credentials(start);
+  if (!credentials) {
+    log_event(start.log, LogLevel::error, "cannot serve", {{"error", credentials.error().to_string()}});
+    return 1;
+  }
   std::vector<sys::UniqueFd*> kept = {&sockets.launcher, &sockets.supervisor};
   if (sockets.listening) kept.push_back(&sockets.listening);
   const bool stdio = start.mode == Mode::stdio || start.mode == Mode::check;
@@ -62,7 +86,7 @@ int front_main(const FrontStart& start, FrontSockets sockets) {
     log_event(start.log, LogLevel::error, "front cannot start", {{"error", ready.error().to_string()}});
     return 1;
   }
-  return run_front(start, std::move(sockets));
+  return run_front(start, std::move(sockets), std::move(*credentials));
 }
 
 }  // namespace

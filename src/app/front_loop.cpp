@@ -1,7 +1,9 @@
 #include "front_loop.hpp"
 
+#include <sys/resource.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
@@ -12,6 +14,7 @@
 #include <optional>
 #include <utility>
 
+#include "asg/base/metrics.hpp"
 #include "asg/executor/executor.hpp"
 #include "asg/http/server.hpp"
 #include "asg/linux/io.hpp"
@@ -20,6 +23,7 @@
 #include "asg/sandbox/protocol.hpp"
 #include "asg/tools/registry.hpp"
 #include "check.hpp"
+#include "credentials.hpp"
 #include "image_info.hpp"
 #include "listen.hpp"
 
@@ -38,18 +42,31 @@ std::vector<mcp::Tool*> borrow(const std::vector<std::unique_ptr<mcp::Tool>>& to
   return borrowed;
 }
 
+/// Connections must leave room for the pipes of runs.
+std::uint32_t connections_within_limits(const config::Config& config) {
+  constexpr std::uint64_t kOwn = 64;
+  constexpr std::uint64_t kPerRun = 8;
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return config.server.max_connections;
+  const std::uint64_t kept = kOwn + kPerRun * concurrency_of(config);
+  const std::uint64_t room = limit.rlim_cur > 2 * kept ? limit.rlim_cur - kept : limit.rlim_cur / 2;
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(config.server.max_connections, room));
+}
+
 /// Every object of the front, in the order they need each other; destroyed the other way round.
 class Front {
  public:
-  Front(const FrontStart& start, FrontSockets sockets)
+  Front(const FrontStart& start, FrontSockets sockets, http::Credentials credentials)
       : start_(start),
         log_(start.log.named("front")),
         sockets_(std::move(sockets)),
+        credentials_(std::move(credentials)),
         channel_(io_, sockets_.supervisor.release()),
         drain_timer_(io_),
         executor_(io_, {.max_concurrent = concurrency_of(start.config), .queue = queue_of(start.config)},
                   start.log.named("executor")),
         tools_(tools::make_tools({.runner = executor_,
+                                  .metrics = metrics_,
                                   .limits = start.config.limits,
                                   .image = image_info(start.host.image_json),
                                   .log = start.log.named("tools")})),
@@ -59,6 +76,7 @@ class Front {
                     start.log.named("mcp")) {}
 
   int run() {
+    show_executor();
     executor_.attach(std::move(sockets_.launcher));
     listen_to_supervisor();
     switch (start_.mode) {
@@ -102,19 +120,35 @@ class Front {
     stop(served ? 0 : 1);
   }
 
+  void show_executor() {
+    const auto show = [this](const char* name, const char* help, std::uint32_t executor::ExecutorCounts::*count) {
+      metrics_.gauge(name, help, [this, count] { return executor_.counts().*count; });
+    };
+    show("asg_slots", "Runs that may be at work at once.", &executor::ExecutorCounts::slots);
+    show("asg_running", "Slots in use: runs at work, or being cleared away.", &executor::ExecutorCounts::running);
+    show("asg_queued", "Calls that wait for a slot.", &executor::ExecutorCounts::queued);
+  }
+
   void serve() {
     const std::string address = bound_address(sockets_.listening.get());
-    http::Settings settings{
-        .server = start_.config.server,
-        .dispatcher = dispatcher_,
-        .pages = {.version = ASG_VERSION, .not_ready = [this] { return not_ready_; }, .metrics = {}},
-        .log = start_.log.named("http")};
+    http::Settings settings{.server = start_.config.server,
+                            .rate = start_.config.rate,
+                            .dispatcher = dispatcher_,
+                            .metrics = metrics_,
+                            .pages = {.version = ASG_VERSION,
+                                      .not_ready = [this] { return not_ready_; },
+                                      .metrics = [this] { return metrics_.text(); }},
+                            .log = start_.log.named("http"),
+                            .credentials = std::move(credentials_),
+                            .timing = {}};
+    settings.server.max_connections = connections_within_limits(start_.config);
     auto server = http::Server::create(io_, sockets_.listening.release(), std::move(settings));
     if (!server) {
       log_event(log_, LogLevel::error, "cannot serve", {{"error", server.error().to_string()}});
       return stop(1);
     }
     server_ = std::move(*server);
+    metrics_.gauge("asg_http_connections", "Connections open now.", [this] { return static_cast<double>(server_->open_connections()); });
     server_->start();
     log_event(log_, LogLevel::info, "listening", {{"address", address}, {"version", ASG_VERSION}});
     spawn(become_ready());
@@ -152,6 +186,7 @@ class Front {
     auto received = sys::receive_message(channel_.native_handle(), sys::writable_bytes_of(message), MSG_DONTWAIT);
     if (!received || (*received && (*received)->size != sizeof message)) return stop(1);  // no supervisor, no service
     if (*received && message.type == MessageType::drain) drain();
+    if (*received && message.type == MessageType::reload) reload(credentials_in(message.value, (*received)->fds));
     if (*received && message.type == MessageType::ping) tell_supervisor(MessageType::alive);
     if (*received && message.type == MessageType::new_launcher && !(*received)->fds.empty()) {
       executor_.attach(std::move((*received)->fds[0]));
@@ -166,6 +201,13 @@ class Front {
     closing_timer_.async_wait([this](const boost::system::error_code& error) {
       if (!error) stop_when_closed();
     });
+  }
+
+  /// What cannot be used changes nothing: the operator reads why, and callers go on.
+  void reload(Result<http::Credentials> credentials) {
+    Result<void> loaded = credentials ? server_->reload(*credentials) : std::unexpected(credentials.error());
+    if (loaded) return log_event(log_, LogLevel::info, "reloaded", {{"what", "keys and certificate"}});
+    log_event(log_, LogLevel::error, "cannot reload", {{"error", loaded.error().to_string()}, {"effect", "keys and certificate stay as they were"}});
   }
 
   void drain() {
@@ -187,6 +229,8 @@ class Front {
   const FrontStart& start_;
   Logger log_;
   FrontSockets sockets_;
+  http::Credentials credentials_;  // until the server has them
+  Metrics metrics_;
   boost::asio::io_context io_{1};
   boost::asio::posix::stream_descriptor channel_;
   boost::asio::steady_timer drain_timer_;
@@ -203,6 +247,8 @@ class Front {
 
 }  // namespace
 
-int run_front(const FrontStart& start, FrontSockets sockets) { return Front(start, std::move(sockets)).run(); }
+int run_front(const FrontStart& start, FrontSockets sockets, http::Credentials credentials) {
+  return Front(start, std::move(sockets), std::move(credentials)).run();
+}
 
 }  // namespace asg::app

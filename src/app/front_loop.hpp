@@ -1,5 +1,6 @@
 #pragma once
 
+#include "asg/http/credentials.hpp"
 #include "asg/linux/unique_fd.hpp"
 #include "front.hpp"
 
@@ -13,6 +14,6 @@ struct FrontSockets {
 
 /// The front's life, with the privilege already dropped: wires executor, tools, dispatcher and transport, runs the one event loop,
 /// drains, returns the exit status.
-[[nodiscard]] int run_front(const FrontStart& start, FrontSockets sockets);
+[[nodiscard]] int run_front(const FrontStart& start, FrontSockets sockets, http::Credentials credentials);
 
 }  // namespace asg::app

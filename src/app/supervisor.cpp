@@ -18,6 +18,7 @@
 #include "asg/linux/io.hpp"
 #include "asg/linux/service_manager.hpp"
 #include "asg/sandbox/protocol.hpp"
+#include "credentials.hpp"
 #include "front.hpp"
 #include "host.hpp"
 #include "listen.hpp"
@@ -62,6 +63,7 @@ class Supervisor {
     signals_.reset(::signalfd(-1, &handled, SFD_CLOEXEC));
     if (!signals_) return fail_errno("signalfd");
     if (mode_ != Mode::serve) return {};
+    if (auto exposure = check_exposure(config_); !exposure) return exposure;
     auto socket = listen_on(config_.server.listen);
     if (!socket) return std::unexpected(socket.error());
     listening_ = std::move(*socket);
@@ -91,6 +93,7 @@ class Supervisor {
     auto pid = fork_front(start);
     if (!pid) return std::unexpected(pid.error());
     front_pid_ = *pid;
+    front_was_ready_ = false;
     channel_ = std::move(channel->first);
     launcher_.front.reset();  // the front has it now: its death must be seen
     front_started_ = std::chrono::steady_clock::now();
@@ -126,11 +129,24 @@ class Supervisor {
     signalfd_siginfo info{};
     if (::read(signals_.get(), &info, sizeof info) != sizeof info) return;
     if (info.ssi_signo == SIGCHLD) return reap();
-    if (info.ssi_signo == SIGHUP) return;
+    if (info.ssi_signo == SIGHUP) return reload();
     log_event(log_, LogLevel::info, "stopping", {{"signal", static_cast<int>(info.ssi_signo)}});
     draining_ = true;
     manager_.tell("STOPPING=1");
     tell_front({.type = MessageType::drain});
+  }
+
+  /// The front may not open the files itself.
+  void reload() {
+    if (mode_ != Mode::serve) return;
+    auto files = open_credentials(config_);
+    if (!files) {
+      log_event(log_, LogLevel::error, "cannot reload", {{"error", files.error().to_string()}});
+      return;
+    }
+    std::vector<int> fds;
+    for (const auto& fd : files->fds) fds.push_back(fd.get());
+    tell_front({.type = MessageType::reload, .value = files->which}, fds);
   }
 
   void tell_front(const Message& message, std::span<const int> fds = {}) {
@@ -156,6 +172,11 @@ class Supervisor {
       return;
     }
     log_event(log_, LogLevel::error, "front died", {{"status", status}});
+    // One that ends by itself before it serves has said why, and would say it again.
+    if (!front_was_ready_ && WIFEXITED(status)) {
+      exit_status_ = 1;
+      return;
+    }
     if (too_many_quick_deaths(front_started_)) return;
     // The launcher ends with its front, and every run with the launcher: start both anew.
     end_launcher();
@@ -244,6 +265,7 @@ class Supervisor {
     auto received = sys::receive_message(channel_.get(), sys::writable_bytes_of(message), MSG_DONTWAIT);
     if (!received || (*received && (*received)->size != sizeof message)) return channel_.reset();
     if (!*received) return;
+    front_was_ready_ |= message.type == MessageType::ready;
     if (message.type == MessageType::ready) manager_.tell("READY=1");
     if (message.type == MessageType::alive) manager_.tell("WATCHDOG=1");
   }
@@ -274,6 +296,7 @@ class Supervisor {
   sys::UniqueFd listening_;
   sandbox::LauncherHandle launcher_;
   pid_t front_pid_ = -1;
+  bool front_was_ready_ = false;
   sys::UniqueFd channel_;
   std::set<sandbox::RunId> groups_;
   std::set<sandbox::RunId> to_remove_;

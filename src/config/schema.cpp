@@ -32,6 +32,9 @@ Key key(std::string_view name, Value Section::*member, Section Config::*section,
 
 std::vector<Key> make_keys() {
   constexpr auto server = &Config::server;
+  constexpr auto access = &Config::access;
+  constexpr auto rate = &Config::rate;
+  constexpr auto tls = &Config::tls;
   constexpr auto limits = &Config::limits;
   constexpr auto sandbox = &Config::sandbox;
   constexpr auto pool = &Config::pool;
@@ -41,12 +44,26 @@ std::vector<Key> make_keys() {
     key("server.listen",                 &Server::listen,                  server,  ListenAddress{},          "Address and port of serve; port 0 takes a free one."),
     key("server.allowed_hosts",          &Server::allowed_hosts,           server,  TextList{},               "Names accepted in the Host header beside loopback and the listen address."),
     key("server.allowed_origins",        &Server::allowed_origins,         server,  TextList{},               "Origins of web pages that may call; without the header a caller is no web page."),
+    key("server.allow_public_without_keys", &Server::allow_public_without_keys, server, Flag{},               "Listen beyond loopback without access.keys_file: everybody who reaches the port may run code."),
     key("server.max_body_bytes",         &Server::max_body_bytes,          server,  Bytes{kKiB, kGiB},        "Largest request body."),
+    key("server.max_buffered_bytes",     &Server::max_buffered_bytes,      server,  Bytes{kKiB, 1024 * kGiB}, "Request bodies in memory, all together; the first 64 KiB of each are not counted."),
     key("server.max_connections",        &Server::max_connections,         server,  Integer{1, 1'000'000},    "Connections open at once."),
     key("server.header_timeout_seconds", &Server::header_timeout,          server,  Seconds{1, 3600},         "Time a caller has for the header of a request."),
     key("server.body_timeout_seconds",   &Server::body_timeout,            server,  Seconds{1, 3600},         "Time a caller has for the body of a request."),
     key("server.idle_timeout_seconds",   &Server::idle_timeout,            server,  Seconds{1, 86'400},       "Time a connection may stay open between two requests."),
     key("server.drain_seconds",          &Server::drain,                   server,  Seconds{0, 3600},         "Time that running calls have to end after SIGTERM."),
+
+    key("access.keys_file",              &Access::keys_file,               access,  Text{},                   "Keys of callers, one line each: an id and the SHA-256 of the key in hex; empty: none is asked for. Read again on SIGHUP."),
+
+    key("rate.key_per_minute",           &Rate::key_per_minute,            rate,    Integer{0, 1'000'000},    "Requests to /mcp in a minute with one key; 0: no limit."),
+    key("rate.key_burst",                &Rate::key_burst,                 rate,    Integer{0, 1'000'000},    "As many may come at once; 0: ten seconds' worth."),
+    key("rate.key_concurrent",           &Rate::key_concurrent,            rate,    Integer{0, 1'000'000},    "Requests at work at once with one key; 0: no limit."),
+    key("rate.address_per_minute",       &Rate::address_per_minute,        rate,    Integer{0, 1'000'000},    "Requests to /mcp in a minute from one address (IPv6: one /64), before any key is looked at; 0: no limit."),
+    key("rate.address_burst",            &Rate::address_burst,             rate,    Integer{0, 1'000'000},    "As many may come at once; 0: ten seconds' worth."),
+    key("rate.address_concurrent",       &Rate::address_concurrent,        rate,    Integer{0, 1'000'000},    "Requests at work at once from one address; 0: no limit."),
+
+    key("tls.certificate_file",          &Tls::certificate_file,           tls,     Text{},                   "Certificate chain (PEM); with it the server speaks HTTPS only. Read again on SIGHUP."),
+    key("tls.key_file",                  &Tls::key_file,                   tls,     Text{},                   "Private key of the certificate (PEM, without a passphrase). Read again on SIGHUP."),
 
     key("limits.max_concurrent",         &Limits::max_concurrent,          limits,  Integer{0, 10'000},       "Runs at once; 0: twice the cores."),
     key("limits.queue",                  &Limits::queue,                   limits,  Integer{0, 1'000'000},    "Calls that may wait for a slot; 0: 16 times max_concurrent."),
@@ -87,6 +104,10 @@ const std::vector<Key>& keys() {
 
 const std::vector<Rule>& rules() {
   static const std::vector<Rule> table = {
+      {"server.max_buffered_bytes", "server.max_body_bytes", "must not be below server.max_body_bytes",
+       [](const Config& c) { return c.server.max_buffered_bytes >= c.server.max_body_bytes; }},
+      {"tls.certificate_file", "tls.key_file", "and tls.key_file belong together: set both or none",
+       [](const Config& c) { return c.tls.certificate_file.empty() == c.tls.key_file.empty(); }},
       {"limits.default_timeout_seconds", "limits.max_timeout_seconds", "must not be above limits.max_timeout_seconds",
        [](const Config& c) { return c.limits.default_timeout_seconds <= c.limits.max_timeout_seconds; }},
       {"limits.files_bytes", "limits.memory_bytes",

@@ -25,9 +25,11 @@ std::string http_date() {
 
 void add_common(std::string& head, const Framing& framing) {
   head.append("Date: ").append(http_date()).append("\r\nX-Content-Type-Options: nosniff\r\n");
+  for (const auto& [name, value] : framing.headers) head.append(name).append(": ").append(value).append("\r\n");
   if (!framing.allow_origin.empty()) {
     head.append("Access-Control-Allow-Origin: ").append(framing.allow_origin);
-    head.append("\r\nAccess-Control-Expose-Headers: mcp-session-id, www-authenticate, retry-after\r\nVary: Origin\r\n");
+    head.append("\r\nAccess-Control-Expose-Headers: mcp-session-id, www-authenticate, retry-after, "
+                "x-ratelimit-limit, x-ratelimit-remaining, x-ratelimit-reset\r\nVary: Origin\r\n");
   }
   head.append(framing.after == AfterAnswer::close ? "Connection: close\r\n\r\n" : "Connection: keep-alive\r\n\r\n");
 }
@@ -38,8 +40,9 @@ std::string chunk(std::string_view data) {
 
 }  // namespace
 
-Answer refusal(unsigned status, std::string_view why) {
+Answer refusal(unsigned status, std::string_view why, std::string_view reason) {
   Answer answer;
+  answer.reason = reason;
   answer.status = status;
   answer.body = R"({"error":)" + mcp::quote(why) + "}";
   return answer;

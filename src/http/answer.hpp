@@ -13,10 +13,11 @@ struct Answer {
   std::string content_type = "application/json";
   std::string body;
   std::vector<std::pair<std::string, std::string>> headers;
+  std::string_view reason;  // of a refusal, for the metrics: a constant
 };
 
-/// A refusal below MCP: {"error": why}.
-[[nodiscard]] Answer refusal(unsigned status, std::string_view why);
+/// A refusal below MCP: {"error": why}. reason is a word for the metrics, a constant.
+[[nodiscard]] Answer refusal(unsigned status, std::string_view why, std::string_view reason = "other");
 
 enum class AfterAnswer { keep, close };
 
@@ -24,6 +25,7 @@ enum class AfterAnswer { keep, close };
 struct Framing {
   std::string allow_origin;  // echoed to browsers; empty: none
   AfterAnswer after = AfterAnswer::keep;
+  std::vector<std::pair<std::string, std::string>> headers;  // of the caller's limits
 };
 
 /// The head with its empty line. Bodies of 204 and 202 without text have no Content-Type.

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstddef>
+#include <list>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "answer.hpp"
@@ -30,8 +32,14 @@ class Connection final : public ConnectionHandle {
 
  private:
   enum class Next { request, end };
+  /// How much of one is here; until its head is whole, the connection stands in shared->without_request.
+  enum class Request { none, begun, whole_head };
 
   Task<Next> serve_one();
+  Task<Next> refuse(Answer answer);
+  std::optional<Answer> check_head(const Head& head);
+  void enter(Request request);
+  void count(unsigned status);
   Task<Next> answer_head(Head head);
   Task<Next> answer_call(McpCall call, Head head);
   Task<Next> wait_for_reply(McpCall call);
@@ -53,7 +61,9 @@ class Connection final : public ConnectionHandle {
   std::string client_address_;
   Framing framing_;                     // of the present request
   std::size_t served_ = 0;
-  Waiting waiting_ = Waiting::no;
+  std::optional<Admission> admission_;   // of the present request; in shared_
+  Request request_ = Request::whole_head;
+  std::list<ConnectionHandle*>::iterator place_;  // in shared->without_request, unless whole_head
   enum class Body { whole, none } body_ = Body::whole;  // none: HEAD
   enum class State { open, aborted } state_ = State::open;
 };

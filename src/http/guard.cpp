@@ -21,15 +21,15 @@ bool all_digits(string_view text) {
 /// A length in one way only: what two readers could frame differently is never read (request smuggling).
 std::optional<Answer> check_framing(const Head& head) {
   constexpr unsigned kBadRequest = 400;
-  if (head.content_length.count > 1) return refusal(kBadRequest, "several Content-Length headers");
+  if (head.content_length.count > 1) return refusal(kBadRequest, "several Content-Length headers", "framing");
   if (head.content_length.present() && !all_digits(head.content_length.value)) {
-    return refusal(kBadRequest, "Content-Length is no number");
+    return refusal(kBadRequest, "Content-Length is no number", "framing");
   }
   if (!head.transfer_encoding.present()) return std::nullopt;
-  if (head.content_length.present()) return refusal(kBadRequest, "Content-Length and Transfer-Encoding");
-  if (head.version == HttpVersion::one_zero) return refusal(kBadRequest, "Transfer-Encoding in HTTP/1.0");
+  if (head.content_length.present()) return refusal(kBadRequest, "Content-Length and Transfer-Encoding", "framing");
+  if (head.version == HttpVersion::one_zero) return refusal(kBadRequest, "Transfer-Encoding in HTTP/1.0", "framing");
   if (head.transfer_encoding.count > 1 || lower(head.transfer_encoding.value) != "chunked") {
-    return refusal(kBadRequest, "Transfer-Encoding can only be chunked");
+    return refusal(kBadRequest, "Transfer-Encoding can only be chunked", "framing");
   }
   return std::nullopt;
 }
@@ -64,18 +64,18 @@ std::optional<Answer> Guard::check(const Head& head) const {
   if (auto refused = check_host(head)) return refused;
   if (!head.origin.present()) return std::nullopt;
   if (head.origin.count == 1 && origin_allowed(head.origin.value)) return std::nullopt;
-  return refusal(403, "this Origin is not allowed; server.allowed_origins names those that are");
+  return refusal(403, "this Origin is not allowed; server.allowed_origins names those that are", "origin");
 }
 
 std::optional<Answer> Guard::check_host(const Head& head) const {
-  if (head.host.count > 1) return refusal(400, "several Host headers");
-  if (!head.host.present() && head.version == HttpVersion::one_one) return refusal(400, "the Host header is missing");
+  if (head.host.count > 1) return refusal(400, "several Host headers", "host");
+  if (!head.host.present() && head.version == HttpVersion::one_one) return refusal(400, "the Host header is missing", "host");
   const std::string& given = head.target_host.empty() ? head.host.value : head.target_host;
   if (!head.host.present() && given.empty()) return std::nullopt;  // HTTP/1.0: no browser sends it
   const auto host = host_name(given);
-  if (!host) return refusal(400, "the Host header is malformed");
+  if (!host) return refusal(400, "the Host header is malformed", "host");
   if (!host_allowed(*host, head)) {
-    return refusal(403, "this Host is not allowed; server.allowed_hosts names those that are");
+    return refusal(403, "this Host is not allowed; server.allowed_hosts names those that are", "host");
   }
   return std::nullopt;
 }

@@ -21,6 +21,8 @@ class PlainWire final : public Wire {
 
   void expires_after(std::chrono::milliseconds time) override { stream_.expires_after(time); }
 
+  Task<bool> open() override { co_return true; }
+
   Task<std::size_t> read_some(asio::mutable_buffer space) override {
     const auto [error, size] = co_await stream_.async_read_some(space, kTuple);
     co_return error ? 0 : size;
@@ -31,9 +33,10 @@ class PlainWire final : public Wire {
     co_return !error;
   }
 
-  void shutdown_send() override {
+  Task<void> shutdown_send() override {
     boost::system::error_code ignored;
     stream_.socket().shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
+    co_return;
   }
 
   void close() override { stream_.close(); }

@@ -29,6 +29,7 @@ Task<Status> RequestReader::fill(std::size_t bytes) {
 
 Task<Status> RequestReader::wait_for_bytes(std::chrono::milliseconds patience) {
   parser_.reset();
+  lease_.release();
   if (has_bytes()) co_return Status::ready;
   buffer_.clear();
   buffer_.shrink_to_fit();  // thousands of idle connections hold no buffer for a body
@@ -62,6 +63,7 @@ Task<Status> RequestReader::read_body() {
     if (has_bytes()) {
       const std::size_t used = parser_->put(buffer_.data(), error);
       buffer_.consume(used);
+      if (!lease_.grow_to(parser_->get().body().size())) co_return refuse_for_space();
     }
     if (error && error != beast_http::error::need_more) co_return refuse(error);
     if (parser_->is_done()) break;
@@ -75,12 +77,19 @@ Head RequestReader::head() const { return http::read_head(parser_->get()); }
 
 Status RequestReader::refuse(const boost::system::error_code& error) {
   if (error == beast_http::error::header_limit) {
-    refusal_ = http::refusal(431, "the request head is too large");
+    refusal_ = http::refusal(431, "the request head is too large", "size");
   } else if (error == beast_http::error::body_limit) {
-    refusal_ = http::refusal(413, "the body is beyond the size limit of " + std::to_string(settings_.max_body_bytes) + " bytes");
+    refusal_ = http::refusal(413, "the body is beyond the size limit of " + std::to_string(settings_.max_body_bytes) + " bytes", "size");
   } else {
-    refusal_ = http::refusal(400, "malformed HTTP request");
+    refusal_ = http::refusal(400, "malformed HTTP request", "framing");
   }
+  return Status::refused;
+}
+
+Status RequestReader::refuse_for_space() {
+  lease_.release();
+  refusal_ = http::refusal(503, "too many large requests at once; CAPACITY_EXHAUSTED", "memory");
+  refusal_.headers.emplace_back("Retry-After", "2");
   return Status::refused;
 }
 

@@ -14,7 +14,7 @@ namespace {
 using std::string_view;
 
 Answer not_allowed(const char* allow) {
-  Answer answer = refusal(405, std::string("only ") + allow + " here");
+  Answer answer = refusal(405, std::string("only ") + allow + " here", "method");
   answer.headers.emplace_back("Allow", allow);
   return answer;
 }
@@ -33,15 +33,17 @@ bool is_json(const Field& content_type) {
   return content_type.count == 1 && lower(trim(value.substr(0, value.find(';')))) == "application/json";
 }
 
+bool is_mcp(const Head& head) { return head.path == "/mcp" || head.path == "/mcp/"; }
+
 std::variant<McpCall, Answer> route_mcp(const Head& head, Draining draining) {
   if (head.method == "OPTIONS") return Guard::preflight();
   if (head.method != "POST") return not_allowed("POST");  // GET, too: there is no stream outside a call
-  if (!is_json(head.content_type)) return refusal(415, "Content-Type must be application/json");
+  if (!is_json(head.content_type)) return refusal(415, "Content-Type must be application/json", "content_type");
   const Accepted accepted = read_accept(head.accept);
-  if (!accepted.any) return refusal(406, "Accept must admit application/json or text/event-stream");
-  if (head.expect.present() && lower(head.expect.value) != "100-continue") return refusal(417, "unknown expectation");
+  if (!accepted.any) return refusal(406, "Accept must admit application/json or text/event-stream", "accept");
+  if (head.expect.present() && lower(head.expect.value) != "100-continue") return refusal(417, "unknown expectation", "expect");
   if (draining == Draining::yes) {
-    Answer answer = refusal(503, "the server is stopping; CAPACITY_EXHAUSTED");
+    Answer answer = refusal(503, "the server is stopping; CAPACITY_EXHAUSTED", "draining");
     answer.headers.emplace_back("Retry-After", "5");
     return answer;
   }
@@ -67,7 +69,7 @@ Answer ready(const Pages& pages, Draining draining) {
 }
 
 Answer metrics(const Pages& pages) {
-  if (!pages.metrics) return refusal(404, "not found");
+  if (!pages.metrics) return refusal(404, "not found", "path");
   Answer answer;
   answer.content_type = "text/plain; version=0.0.4; charset=utf-8";
   answer.body = pages.metrics();
@@ -99,14 +101,19 @@ mcp::CallerKind caller_kind(const Head& head) {
   return mcp_headers || read_accept(head.accept).events ? mcp::CallerKind::mcp_client : mcp::CallerKind::plain_http;
 }
 
+Needs needs(const Head& head) {
+  if (is_mcp(head)) return head.method == "POST" ? Needs::admission : Needs::nothing;
+  return head.path == "/metrics" ? Needs::key : Needs::nothing;
+}
+
 std::variant<McpCall, Answer> route(const Head& head, const Pages& pages, Draining draining) {
-  if (head.path == "/mcp" || head.path == "/mcp/") return route_mcp(head, draining);
+  if (is_mcp(head)) return route_mcp(head, draining);
   const bool reads = head.method == "GET" || head.method == "HEAD";
   if (head.path == "/healthz" || head.path == "/health") return reads ? health(pages) : not_allowed("GET, HEAD");
   if (head.path == "/readyz") return reads ? ready(pages, draining) : not_allowed("GET, HEAD");
   if (head.path == "/metrics") return reads ? metrics(pages) : not_allowed("GET, HEAD");
   // /.well-known/oauth-* among them: any other answer would start an OAuth dance in clients that have a key.
-  return refusal(404, "not found; MCP is at POST /mcp");
+  return refusal(404, "not found; MCP is at POST /mcp", "path");
 }
 
 }  // namespace asg::http

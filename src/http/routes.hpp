@@ -15,6 +15,11 @@ struct McpCall {
 
 enum class Draining { no, yes };
 
+/// What must be asked of access before the answer of route(). GET and OPTIONS of /mcp are answered to anybody: clients take 401
+/// there for an invitation to OAuth.
+enum class Needs { nothing, key, admission };
+[[nodiscard]] Needs needs(const Head& head);
+
 /// What a request is for, decided by its head alone: an MCP message to read, or an answer that needs no body.
 [[nodiscard]] std::variant<McpCall, Answer> route(const Head& head, const Pages& pages, Draining draining);
 

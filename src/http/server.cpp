@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <exception>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -18,6 +19,7 @@
 
 #include "asg/base/task.hpp"
 #include "connection.hpp"
+#include "http_metrics.hpp"
 #include "shared.hpp"
 
 namespace asg::http {
@@ -86,6 +88,20 @@ class Server::Impl : public std::enable_shared_from_this<Server::Impl> {
 
   [[nodiscard]] const Shared& shared() const { return *shared_; }
 
+  Result<void> reload(const Credentials& credentials) {
+    auto tls = make_tls_context(credentials);
+    if (!tls) return std::unexpected(std::move(tls.error()));
+    std::optional<Keys> keys;
+    if (!credentials.keys.empty()) {
+      auto parsed = Keys::parse(credentials.keys);
+      if (!parsed) return std::unexpected(std::move(parsed.error()));
+      keys = std::move(*parsed);
+    }
+    shared_->tls = std::move(*tls);
+    shared_->access.set_keys(std::move(keys));
+    return {};
+  }
+
   [[nodiscard]] unsigned short port() const {
     boost::system::error_code ignored;
     return acceptor_.local_endpoint(ignored).port();
@@ -101,21 +117,33 @@ class Server::Impl : public std::enable_shared_from_this<Server::Impl> {
       }
       if (!self->acceptor_.is_open()) break;
       log_event(self->shared_->log, LogLevel::warn, "accept_failed", {{"error", error.message()}});
+      self->make_room();
       self->back_off_.expires_after(kAcceptBackOff);
       co_await self->back_off_.async_wait(kTuple);
     }
   }
 
   void welcome(tcp::socket socket) {
-    if (shared_->connections.size() >= shared_->settings.max_connections) {
+    shared_->metrics.add(kConnectionsOpened, {});
+    if (shared_->connections.size() >= shared_->settings.max_connections && !make_room()) {
+      shared_->metrics.add(kConnectionsDropped, {{"reason", "turned_away"}});
       turn_away(std::move(socket));
       return;
     }
     boost::system::error_code ignored;
     socket.set_option(tcp::no_delay(true), ignored);
-    auto connection = std::make_unique<Connection>(make_plain_wire(std::move(socket)), shared_);
+    auto wire = shared_->tls ? make_tls_wire(std::move(socket), shared_->tls) : make_plain_wire(std::move(socket));
+    auto connection = std::make_unique<Connection>(std::move(wire), shared_);
     // Not lost though detached: it stands in shared_->connections, through which drain() and close() reach it.
     asio::co_spawn(acceptor_.get_executor(), serve(std::move(connection), shared_), asio::detached);
+  }
+
+  /// Closes the one that has gone longest without a request: so many that only wait do not keep others out.
+  bool make_room() {
+    if (shared_->without_request.empty()) return false;
+    shared_->metrics.add(kConnectionsDropped, {{"reason", "evicted"}});
+    shared_->without_request.front()->abort();
+    return true;
   }
 
   void stop_accepting() {
@@ -139,13 +167,24 @@ Server::~Server() { impl_->close(); }
 
 Result<std::unique_ptr<Server>> Server::create(asio::io_context& context, int listening_fd, Settings settings) {
   Guard guard(settings.server);
+  const std::uint64_t bodies = settings.server.max_buffered_bytes;
   auto impl = std::make_shared<Impl>(context, Shared{.settings = std::move(settings.server),
+                                                     .timing = settings.timing,
                                                      .dispatcher = settings.dispatcher,
+                                                     .metrics = settings.metrics,
                                                      .pages = std::move(settings.pages),
                                                      .guard = std::move(guard),
+                                                     .access = Access(settings.rate),
+                                                     .bodies = ByteBudget(bodies),
+                                                     .tls = {},
                                                      .log = std::move(settings.log),
                                                      .on_idle = {},
-                                                     .connections = {}});
+                                                     .connections = {},
+                                                     .without_request = {}});
+  if (auto loaded = impl->reload(settings.credentials); !loaded) {
+    ::close(listening_fd);
+    return std::unexpected(std::move(loaded.error()));
+  }
   if (auto adopted = impl->adopt(listening_fd); !adopted) {
     ::close(listening_fd);
     return std::unexpected(std::move(adopted.error()));
@@ -154,6 +193,7 @@ Result<std::unique_ptr<Server>> Server::create(asio::io_context& context, int li
 }
 
 void Server::start() { impl_->start(); }
+Result<void> Server::reload(const Credentials& credentials) { return impl_->reload(credentials); }
 void Server::drain(std::function<void()> idle) { impl_->drain(std::move(idle)); }
 void Server::close() { impl_->close(); }
 std::size_t Server::open_calls() const { return impl_->shared().open_calls; }

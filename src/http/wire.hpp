@@ -18,12 +18,14 @@ class Wire {
   virtual ~Wire() = default;
   /// The deadline of everything that is started from now on.
   virtual void expires_after(std::chrono::milliseconds time) = 0;
+  /// What must be said before the first byte (TLS); false: failed or too late.
+  virtual Task<bool> open() = 0;
   /// At least one byte; 0: closed, failed or too late.
   virtual Task<std::size_t> read_some(boost::asio::mutable_buffer space) = 0;
   /// All of both; false: failed or too late.
   virtual Task<bool> write(std::array<boost::asio::const_buffer, 2> parts) = 0;
   /// Says that nothing more will be sent.
-  virtual void shutdown_send() = 0;
+  virtual Task<void> shutdown_send() = 0;
   virtual void close() = 0;
   [[nodiscard]] virtual boost::asio::ip::tcp::socket& socket() = 0;
 };

@@ -23,8 +23,8 @@ const McpHeaders* headers_of(const Incoming& incoming) { return incoming.headers
 
 }  // namespace
 
-Dispatcher::Dispatcher(std::vector<Tool*> tools, ServerInfo info, Logger log)
-    : impl_(std::make_unique<Impl>(std::move(tools), std::move(info), std::move(log))) {}
+Dispatcher::Dispatcher(std::vector<Tool*> tools, ServerInfo info, Logger log, std::chrono::milliseconds progress_interval)
+    : impl_(std::make_unique<Impl>(std::move(tools), std::move(info), std::move(log), progress_interval)) {}
 
 Dispatcher::~Dispatcher() = default;
 

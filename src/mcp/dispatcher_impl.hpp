@@ -35,7 +35,7 @@ struct Request {
 
 class Dispatcher::Impl {
  public:
-  Impl(std::vector<Tool*> tools, ServerInfo info, Logger log);
+  Impl(std::vector<Tool*> tools, ServerInfo info, Logger log, std::chrono::milliseconds progress_interval);
 
   Task<Reply> run_one(Message& message, Incoming& incoming);
   Task<Reply> run_batch(Payload& payload, Incoming& incoming);
@@ -58,6 +58,7 @@ class Dispatcher::Impl {
   std::vector<Tool*> tools_;
   ServerInfo info_;
   Logger log_;
+  std::chrono::milliseconds progress_interval_;
   RunningCalls running_;
   std::uint64_t calls_ = 0;
   std::string list_text_[2];      // by era: the list never changes, so neither does its text

@@ -53,8 +53,8 @@ std::shared_ptr<ProgressReporter> make_reporter(const boost::asio::any_io_execut
 
 }  // namespace
 
-Dispatcher::Impl::Impl(std::vector<Tool*> tools, ServerInfo info, Logger log)
-    : tools_(std::move(tools)), info_(std::move(info)), log_(std::move(log)) {
+Dispatcher::Impl::Impl(std::vector<Tool*> tools, ServerInfo info, Logger log, std::chrono::milliseconds progress_interval)
+    : tools_(std::move(tools)), info_(std::move(info)), log_(std::move(log)), progress_interval_(progress_interval) {
   for (const Era era : {Era::legacy, Era::modern}) {
     list_text_[index(era)] = dump(complete(list_result(tools_), era, info_, kListCache));
   }
@@ -145,7 +145,7 @@ Task<Answer> Dispatcher::Impl::call_tool(Request& request) {
   const ProgressScope scope(reporter);
   if (reporter) {
     context.progress = [reporter](std::string_view phase) { reporter->say(phase); };
-    reporter->start();
+    reporter->start(progress_interval_);
   }
   ToolResult result = co_await tool->call(std::move(context), std::move(arguments));
   request.cancelled_by_notice = entry.cancelled_by_notice();

@@ -12,9 +12,6 @@
 
 namespace asg::mcp {
 
-/// Longest silence while a call with a progress token runs.
-inline constexpr std::chrono::seconds kProgressInterval{10};
-
 /// notifications/progress of one call: one at once, one for each phase, and one at least every interval. Nothing is sent
 /// after stop(). Thread: the executor's.
 class ProgressReporter : public std::enable_shared_from_this<ProgressReporter> {
@@ -24,7 +21,7 @@ class ProgressReporter : public std::enable_shared_from_this<ProgressReporter> {
   /// token is the JSON text to echo.
   ProgressReporter(const boost::asio::any_io_executor& executor, std::string token, Notify notify);
 
-  void start(std::chrono::milliseconds interval = kProgressInterval);
+  void start(std::chrono::milliseconds interval);
   void say(std::string_view phase);
   void stop();
 

@@ -72,7 +72,9 @@ Json write_run(sandbox::Outcome& outcome) {
   return run;
 }
 
-std::string outcome_word(Cause cause) {
+}  // namespace
+
+std::string_view outcome_word(Cause cause) {
   switch (cause) {
     case Cause::exited: return "exited";
     case Cause::signaled: return "signaled";
@@ -82,8 +84,6 @@ std::string outcome_word(Cause cause) {
   }
   std::unreachable();
 }
-
-}  // namespace
 
 mcp::ToolResult write_execute(sandbox::Outcome outcome, std::string hint, FilesWanted files) {
   Json run = write_run(outcome);

@@ -1,6 +1,8 @@
 #pragma once
 // The result of sandbox_execute.
 
+#include <string_view>
+
 #include "asg/mcp/tool.hpp"
 #include "asg/sandbox/outcome.hpp"
 
@@ -11,5 +13,8 @@ enum class FilesWanted { no, yes };  // whether output_files was given: then "fi
 /// structuredContent, the same keys at the top level, and its text as content[0]; pictures follow as image blocks.
 /// Whatever the code did is isError:false, since a run that failed is still a result.
 [[nodiscard]] mcp::ToolResult write_execute(sandbox::Outcome outcome, std::string hint, FilesWanted files);
+
+/// One word for logs and metrics.
+[[nodiscard]] std::string_view outcome_word(sandbox::Cause cause);
 
 }  // namespace asg::tools

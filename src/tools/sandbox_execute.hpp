@@ -4,6 +4,7 @@
 
 #include "asg/mcp/tool.hpp"
 #include "asg/tools/registry.hpp"
+#include "call_meter.hpp"
 
 namespace asg::tools {
 
@@ -17,7 +18,10 @@ class SandboxExecute final : public mcp::Tool {
   Task<mcp::ToolResult> call(mcp::CallContext context, nlohmann::json arguments) override;
 
  private:
+  Task<mcp::ToolResult> run(mcp::CallContext context, nlohmann::json arguments, CallMeter& meter);
+
   executor::Runner& runner_;
+  Metrics& metrics_;
   config::Limits limits_;
   Logger log_;
   nlohmann::ordered_json definition_;

@@ -13,12 +13,34 @@ struct Server {
   std::string listen = "127.0.0.1:8080";   // ADDR:PORT, [v6]:PORT; port 0 takes a free one
   std::vector<std::string> allowed_hosts;  // names accepted in Host beside loopback and the listen address
   std::vector<std::string> allowed_origins;
+  bool allow_public_without_keys = false;  // listen beyond loopback though anybody may call
   std::uint64_t max_body_bytes = 32ULL << 20;
+  std::uint64_t max_buffered_bytes = 256ULL << 20;  // of all requests at once
   std::uint32_t max_connections = 4096;
   std::chrono::seconds header_timeout{10};
   std::chrono::seconds body_timeout{30};
   std::chrono::seconds idle_timeout{75};
   std::chrono::seconds drain{20};  // server.drain_seconds
+};
+
+/// Files are opened by the supervisor and read by the front, anew on SIGHUP.
+struct Access {
+  std::string keys_file;  // lines "id sha256hex"; empty: no key is asked for
+};
+
+/// Requests to /mcp; 0: no limit. A burst of 0 is what comes together in ten seconds.
+struct Rate {
+  std::uint32_t key_per_minute = 0;
+  std::uint32_t key_burst = 0;
+  std::uint32_t key_concurrent = 0;
+  std::uint32_t address_per_minute = 0;
+  std::uint32_t address_burst = 0;
+  std::uint32_t address_concurrent = 0;
+};
+
+struct Tls {
+  std::string certificate_file;  // PEM, the chain included; empty: plain HTTP
+  std::string key_file;          // PEM
 };
 
 struct Limits {
@@ -58,6 +80,9 @@ struct Log {
 
 struct Config {
   Server server;
+  Access access;
+  Rate rate;
+  Tls tls;
   Limits limits;
   Sandbox sandbox;
   Pool pool;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -8,7 +9,9 @@
 
 #include "asg/base/error.hpp"
 #include "asg/base/log.hpp"
+#include "asg/base/metrics.hpp"
 #include "asg/config/config.hpp"
+#include "asg/http/credentials.hpp"
 #include "asg/mcp/dispatcher.hpp"
 
 namespace boost::asio {
@@ -24,14 +27,25 @@ struct Pages {
   std::function<std::string()> metrics;                   // Prometheus text; empty function: 404
 };
 
-struct Settings {
-  config::Server server;
-  mcp::Dispatcher& dispatcher;  // must outlive the server
-  Pages pages;
-  Logger log;
+/// Paces that only tests change.
+struct Timing {
+  std::chrono::milliseconds stream_after{10'000};    // then a call without progress becomes a stream, too
+  std::chrono::milliseconds keep_alive{15'000};      // longest silence on a stream
+  std::chrono::milliseconds write_deadline{30'000};  // for each 256 KiB
 };
 
-/// The HTTP/1.1 server: POST /mcp for the dispatcher, health and metrics pages. Owns its connections. Stops in two steps:
+struct Settings {
+  config::Server server;
+  config::Rate rate;
+  mcp::Dispatcher& dispatcher;  // must outlive the server
+  Metrics& metrics;             // must outlive the server
+  Pages pages;
+  Logger log;
+  Credentials credentials;
+  Timing timing;
+};
+
+/// The HTTP/1.1 server, with TLS when there is a certificate: POST /mcp for the dispatcher, health and metrics pages. Owns its connections. Stops in two steps:
 /// drain(), then close(); destroying it closes. Thread: the front's single thread, like everything here. Connections end
 /// on the io_context: let it run its ready handlers before it is destroyed itself.
 class Server {
@@ -43,6 +57,9 @@ class Server {
   ~Server();
 
   void start();
+
+  /// Other keys and another certificate, for what comes from now on; connections live on. Error: nothing has changed.
+  Result<void> reload(const Credentials& credentials);
 
   /// Step one of stopping: accepts no more, closes idle connections, answers requests that still come with 503 and
   /// Retry-After. idle is called once, when no call runs any more (at once when none does).

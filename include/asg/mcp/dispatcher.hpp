@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -64,13 +65,16 @@ struct ServerInfo {
   std::string instructions;  // for the model; may be empty
 };
 
+/// Longest silence while a call with a progress token runs.
+inline constexpr std::chrono::milliseconds kProgressInterval{10'000};
+
 /// Both eras of MCP over any transport: decodes one body, decides the era, finds the method, answers. Keeps no state of
 /// callers but the list of running calls. Owned by the application; outlives every transport. Thread: the front's
 /// single thread.
 class Dispatcher {
  public:
   /// tools are not owned. Their definitions are read once, here.
-  Dispatcher(std::vector<Tool*> tools, ServerInfo info, Logger log);
+  Dispatcher(std::vector<Tool*> tools, ServerInfo info, Logger log, std::chrono::milliseconds progress_interval = kProgressInterval);
   Dispatcher(const Dispatcher&) = delete;
   Dispatcher& operator=(const Dispatcher&) = delete;
   ~Dispatcher();

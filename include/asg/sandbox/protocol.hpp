@@ -32,6 +32,7 @@ enum class MessageType : std::uint32_t {
   // supervisor -> front
   new_launcher,  // fds: socket
   drain,         // stop taking calls, end by itself
+  reload,        // other keys and certificate; value: which, fds: the files
   ping,          // Answer: alive
   // front -> supervisor
   ready,     // serving

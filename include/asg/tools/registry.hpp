@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "asg/base/log.hpp"
+#include "asg/base/metrics.hpp"
 #include "asg/config/config.hpp"
 #include "asg/executor/runner.hpp"
 #include "asg/mcp/tool.hpp"
@@ -20,9 +21,10 @@ struct ImageInfo {
   std::vector<std::string> node_packages = {"axios", "lodash", "dayjs"};
 };
 
-/// What the tools work with. runner must outlive them; limits are copied.
+/// What the tools work with. runner and metrics must outlive them; limits are copied.
 struct ToolDeps {
   executor::Runner& runner;
+  Metrics& metrics;
   config::Limits limits;
   ImageInfo image;
   Logger log;

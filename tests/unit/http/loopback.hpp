@@ -173,7 +173,8 @@ class Loopback : public ::testing::Test {
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     ASSERT_EQ(::bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
     ASSERT_EQ(::listen(fd, 128), 0);
-    auto created = Server::create(context, fd, {.server = server, .dispatcher = dispatcher, .pages = pages, .log = Logger()});
+    auto created = Server::create(context, fd, {.server = server, .rate = rate, .dispatcher = dispatcher, .metrics = metrics, .pages = pages,
+                                                .log = Logger(), .credentials = credentials, .timing = timing});
     ASSERT_TRUE(created.has_value());
     http = std::move(*created);
     http->start();
@@ -213,6 +214,10 @@ class Loopback : public ::testing::Test {
   ScriptedTool quick{"quick"};
   ScriptedTool hang{"hang"};
   mcp::Dispatcher dispatcher{{&quick, &hang}, {.name = "n", .title = "", .version = "1", .instructions = ""}, Logger()};
+  config::Rate rate;
+  Credentials credentials;
+  Timing timing;
+  Metrics metrics;
   Pages pages{.version = "9", .not_ready = {}, .metrics = {}};
   std::unique_ptr<Server> http;
   unsigned short port = 0;

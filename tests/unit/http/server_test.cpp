@@ -151,46 +151,5 @@ TEST_F(Loopback, CloseCancelsCalls) {
   EXPECT_EQ(client.read_all(), "");
 }
 
-class Limited : public Loopback {
-  void configure(config::Server& server) override {
-    server.header_timeout = std::chrono::seconds(1);
-    server.body_timeout = std::chrono::seconds(1);
-    server.idle_timeout = std::chrono::seconds(1);
-    server.max_body_bytes = 1000;
-    server.max_connections = 2;
-  }
-};
-
-TEST_F(Limited, RefusesABodyBeyondTheLimitBeforeReadingIt) {
-  EXPECT_THAT(ask("POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 2147483648\r\n\r\n{"),
-              StartsWith("HTTP/1.1 413 "));
-  EXPECT_THAT(ask("POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n3e9\r\n" + std::string(1001, ' ')),
-              StartsWith("HTTP/1.1 413 "));
-}
-
-TEST_F(Limited, CutsOffSlowHeadsBodiesAndIdleConnections) {
-  for (const std::string& part : {std::string(), std::string("POST /mcp HTTP/1.1\r\nHost: loc"),
-                                  std::string("POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 40\r\n\r\n{")}) {
-    Client client(port);
-    client.send(part);
-    EXPECT_EQ(client.read_all(), "");
-  }
-  Client client(port);
-  client.send(post(kPing));
-  client.read_response();
-  EXPECT_EQ(client.read_all(), "");
-}
-
-TEST_F(Limited, BoundsConnections) {
-  Client first(port);
-  Client second(port);
-  for (Client* client : {&first, &second}) {
-    client->send(post(kPing));
-    client->read_response();
-  }
-  Client third(port);
-  EXPECT_THAT(third.read_all(), StartsWith("HTTP/1.1 503 "));
-}
-
 }  // namespace
 }  // namespace asg::http::testing

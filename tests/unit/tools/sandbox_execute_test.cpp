@@ -36,7 +36,8 @@ class SandboxExecuteTest : public ::testing::Test {
 
   boost::asio::io_context context;
   testing::FakeRunner runner;
-  std::vector<std::unique_ptr<mcp::Tool>> tools = make_tools({.runner = runner, .limits = {}, .image = {}, .log = {}});
+  Metrics metrics;
+  std::vector<std::unique_ptr<mcp::Tool>> tools = make_tools({.runner = runner, .metrics = metrics, .limits = {}, .image = {}, .log = {}});
 };
 
 const json kPrint{{"language", "python"}, {"code", "print(1)"}};
