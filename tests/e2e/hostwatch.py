@@ -28,6 +28,17 @@ def below(server):
     return {pid: table[pid] for pid in found - {server} if pid in table}
 
 
+def activity(server):
+    """Changes whenever a process below the server comes, goes or uses the processor."""
+    ticks = []
+    for pid in sorted(below(server)):
+        try:
+            ticks.append((pid, *pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[11:13]))
+        except OSError:
+            continue
+    return tuple(ticks)
+
+
 def describe(rows):
     return sorted(f"{pid} {row['Name']} {row['State']}" for pid, row in rows.items())
 
@@ -90,8 +101,9 @@ class Watch:
     def __init__(self, server):
         self._server = server
         seen = []
-        # Ready sandboxes are made in the background: at rest when nothing has changed for a while.
-        harness.wait_until(lambda: seen.append(len(below(server))) or (len(seen) > 8 and len(set(seen[-8:])) == 1), 60, step=0.15)
+        # Ready sandboxes are made in the background, and before them interpreters import for a while: at rest when no process has
+        # come or gone and none has used the processor.
+        harness.wait_until(lambda: seen.append(activity(server)) or (len(seen) > 12 and len(set(seen[-12:])) == 1), 120, step=0.15)
         self._processes, self._cgroups = below(server), cgroups(server)
 
     def _grown(self, look, before, seconds):
