@@ -171,12 +171,12 @@ class Supervisor {
       exit_status_ = WIFEXITED(status) ? WEXITSTATUS(status) : 1;
       return;
     }
-    log_event(log_, LogLevel::error, "front died", {{"status", status}});
     // One that ends by itself before it serves has said why, and would say it again.
     if (!front_was_ready_ && WIFEXITED(status)) {
       exit_status_ = 1;
       return;
     }
+    log_event(log_, LogLevel::error, "front died", {{"status", status}});
     if (too_many_quick_deaths(front_started_)) return;
     // The launcher ends with its front, and every run with the launcher: start both anew.
     end_launcher();

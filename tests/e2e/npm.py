@@ -31,13 +31,13 @@ def run_node(arguments, seconds, **options):
     return done.returncode, done.stdout, done.stderr
 
 
-def run_script(name, *arguments, seconds=90):
+def run_script(name, *arguments, seconds=90, env=None):
     """Runs one of our .mjs files, which prints JSON."""
     with tempfile.TemporaryDirectory() as folder:
         # Beside node_modules, as an import is resolved from where the file is.
         os.symlink(MODULES.resolve(), pathlib.Path(folder, "node_modules"))
         script = shutil.copy(pathlib.Path(__file__).with_name(name), folder)
-        status, out, err = run_node([script, *arguments], seconds)
+        status, out, err = run_node([script, *arguments], seconds, env=os.environ | (env or {}))
     if status != 0:
         raise AssertionError(f"{name} ended with {status}:\n{out}\n{err}")
     return json.loads(out)
