@@ -21,8 +21,8 @@ namespace asg::sandbox {
 namespace {
 
 constexpr int kMaxDepth = 16;
-constexpr std::size_t kMaxEntries = 50'000;   // looked at
-constexpr std::size_t kMaxListed = 64;        // returned or told about
+constexpr std::size_t kMaxEntries = 50'000;  // looked at
+constexpr std::size_t kMaxTold = 32;         // faults told about: many of them must not hide the files
 constexpr const char* kPrograms[] = {"main.py", "main.cjs", "main.mjs"};
 
 sys::UniqueFd open_beneath(int directory, const std::string& path, std::uint64_t flags) {
@@ -34,10 +34,39 @@ sys::UniqueFd open_beneath(int directory, const std::string& path, std::uint64_t
 
 bool is_glob(const std::string& pattern) { return pattern.find_first_of("*?[") != std::string::npos; }
 
-/// "**" goes over directories, "*" does not; a name with a leading dot has to be asked for.
-bool matches(const std::string& pattern, const std::string& path) {
-  const bool deep = pattern.find("**") != std::string::npos;
-  return ::fnmatch(pattern.c_str(), path.c_str(), deep ? FNM_PERIOD : FNM_PATHNAME | FNM_PERIOD) == 0;
+using Glob = std::vector<std::string>;  // its names, between the slashes
+
+Glob split(const std::string& pattern) {
+  Glob names;
+  for (std::size_t start = 0; start <= pattern.size();) {
+    const std::size_t end = std::min(pattern.find('/', start), pattern.size());
+    names.push_back(pattern.substr(start, end - start));
+    start = end + 1;
+  }
+  return names;
+}
+
+/// What is left of a glob below some directory.
+struct Rest {
+  const Glob* glob;
+  std::size_t at;
+  auto operator<=>(const Rest&) const = default;
+
+  [[nodiscard]] const std::string& name() const { return (*glob)[at]; }
+  [[nodiscard]] bool last() const { return at + 1 == glob->size(); }
+  /// "**" stands for any number of directories, none as well; as the last name, for every file below.
+  [[nodiscard]] bool deep() const { return name() == "**"; }
+};
+using Rests = std::set<Rest>;
+
+void add(Rests& rests, Rest rest) {
+  rests.insert(rest);
+  if (rest.deep() && !rest.last()) add(rests, {rest.glob, rest.at + 1});
+}
+
+/// A name with a leading dot has to be asked for.
+bool matches(const Rest& rest, const std::string& name) {
+  return rest.deep() ? !name.starts_with('.') : ::fnmatch(rest.name().c_str(), name.c_str(), FNM_PERIOD) == 0;
 }
 
 const char* kind_of(mode_t mode) {
@@ -52,25 +81,50 @@ class Collection {
 
   void take(const std::string& path) {
     if (!seen_.insert(path).second) return;
-    if (files_.size() >= kMaxListed) return;
     OutputFile file{.path = path, .size = 0, .content = {}, .error = {}};
     read(file);
-    if (file.error.empty()) ++returned_;
+    std::size_t& count = file.error.empty() ? returned_ : told_;
+    if (!file.error.empty() && told_ >= kMaxTold) {
+      ++untold_;
+      return;
+    }
+    ++count;
     files_.push_back(std::move(file));
   }
 
-  void walk(const std::string& prefix, const std::vector<std::string>& globs, int depth) {
+  [[nodiscard]] bool exists(const std::string& path) const {
+    return static_cast<bool>(open_beneath(directory_, path, O_PATH | O_NOFOLLOW));
+  }
+
+  /// Goes only where a glob can still match.
+  void walk(const std::string& prefix, const Rests& rests, int depth) {
     // The list is sorted, so that the same run returns the same files whatever the order of a directory is.
     for (const auto& [name, is_directory] : list(prefix)) {
       const std::string path = prefix + name;
+      bool wanted = false;
+      Rests below;
+      for (const Rest& rest : rests) {
+        if (!matches(rest, name)) continue;
+        wanted = wanted || rest.last();
+        if (rest.deep()) add(below, rest);
+        else if (!rest.last()) add(below, {rest.glob, rest.at + 1});
+      }
       const bool program = std::ranges::find(kPrograms, path) != std::end(kPrograms);
-      const bool wanted = !program && std::ranges::any_of(globs, [&](const auto& glob) { return matches(glob, path); });
-      if (wanted && !is_directory) take(path);
-      if (is_directory && depth < kMaxDepth) walk(path + "/", globs, depth + 1);
+      if (wanted && !is_directory && !program) take(path);
+      if (is_directory && !below.empty() && depth < kMaxDepth) walk(path + "/", below, depth + 1);
     }
   }
 
-  [[nodiscard]] std::vector<OutputFile> finish() { return std::move(files_); }
+  [[nodiscard]] std::vector<OutputFile> finish() {
+    if (untold_ > 0) {
+      files_.push_back({.path = "*", .size = 0, .content = {}, .error = std::to_string(untold_) + " more could not be returned"});
+    }
+    if (looked_at_ > kMaxEntries) {
+      files_.push_back({.path = "*", .size = 0, .content = {}, .error = "only the first " + std::to_string(kMaxEntries) +
+                                                                       " files and directories were looked at"});
+    }
+    return std::move(files_);
+  }
 
  private:
   using Entries = std::set<std::pair<std::string, bool>>;
@@ -133,6 +187,8 @@ class Collection {
   std::set<std::string> seen_;
   std::vector<OutputFile> files_;
   std::size_t returned_ = 0;
+  std::size_t told_ = 0;
+  std::size_t untold_ = 0;
   std::uint64_t bytes_ = 0;
   std::size_t looked_at_ = 0;
 };
@@ -141,12 +197,15 @@ class Collection {
 
 std::vector<OutputFile> collect(int directory, const std::vector<std::string>& patterns) {
   Collection collection(directory);
-  std::vector<std::string> globs;
+  std::vector<Glob> globs;
   for (const auto& pattern : patterns) {
-    if (is_glob(pattern)) globs.push_back(pattern);
-    else collection.take(pattern);
+    // A file may bear such a name itself: "a[1].txt".
+    if (!is_glob(pattern) || collection.exists(pattern)) collection.take(pattern);
+    if (is_glob(pattern)) globs.push_back(split(pattern));
   }
-  if (!globs.empty()) collection.walk("", globs, 0);
+  Rests rests;
+  for (const Glob& glob : globs) add(rests, {&glob, 0});
+  if (!rests.empty()) collection.walk("", rests, 0);
   return collection.finish();
 }
 
