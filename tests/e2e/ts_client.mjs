@@ -12,6 +12,12 @@ const { tools } = await client.listTools();
 const python = await callTool('sandbox_execute', { language: 'python', code: 'import math\nprint(math.sqrt(144))' });
 const javascript = await callTool('sandbox_execute', { language: 'javascript', code: "console.log(6 * 7)" });
 const failed = await callTool('sandbox_execute', { language: 'python', code: 'raise SystemExit(3)' });
+const picture = await callTool('sandbox_execute', {
+  language: 'python',
+  code: "from PIL import Image\nimage = Image.open('in.png').resize((8, 8)); image.save('out.png'); open('note.txt', 'w').write('done')",
+  files: [{ path: 'in.png', encoding: 'base64', content: 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==' }],
+  output_files: ['*.png', 'note.txt'],
+});
 const refused = await callTool('sandbox_execute', { language: 'ruby', code: '1' });
 
 // The client gives up on its own time limit or by a signal; the run ends with it and the connection serves on.
@@ -29,5 +35,5 @@ const slow = await client.callTool(
   { onprogress: (step) => progress.push(step.progress) },
 );
 await client.ping();
-console.log(JSON.stringify({ server: client.getServerVersion(), tools, python, javascript, failed, refused, aborted, after, slow, progress }));
+console.log(JSON.stringify({ server: client.getServerVersion(), tools, python, javascript, failed, picture, refused, aborted, after, slow, progress }));
 await client.close();
