@@ -7,6 +7,8 @@ build_tree() {
   local preset=$1 directory=$2 stamp
   shift 2
   cd "$repo" || return
+  # What another clone has compiled is found again: paths below the repository count from its root.
+  export CCACHE_BASEDIR=$repo CCACHE_NOHASHDIR=1
   # One tree serves several presets, and a copied tree would build the sources it came from.
   stamp="$preset $repo $(sha256sum <CMakePresets.json)"
   if [ ! -e "$directory/build.ninja" ] || [ "$(cat "$directory/.configured" 2>/dev/null)" != "$stamp" ]; then
