@@ -39,6 +39,13 @@ def activity(server):
     return tuple(ticks)
 
 
+def come_to_rest(server):
+    """Waits; whether it did. Ready sandboxes are made in the background, and before them interpreters import for a while: at rest
+    when no process has come or gone and none has used the processor for a time."""
+    seen = []
+    return harness.wait_until(lambda: seen.append(activity(server)) or (len(seen) > 12 and len(set(seen[-12:])) == 1), 120, step=0.15)
+
+
 def describe(rows):
     return sorted(f"{pid} {row['Name']} {row['State']}" for pid, row in rows.items())
 
@@ -51,6 +58,12 @@ def own_processes(server):
 def cgroups(server):
     """Control groups of this server: another one may run beside it."""
     return {folder for folder, _, _ in os.walk("/sys/fs/cgroup") if f"asg-sandbox-{server}-" in folder}
+
+
+def daemons(server):
+    """The server and its front: what is in the same process namespace. Ready sandboxes, which come and go, are in deeper ones."""
+    depth = len(status(server).get("NSpid", "").split())
+    return {server} | {pid for pid, row in below(server).items() if len(row.get("NSpid", "").split()) == depth}
 
 
 def mounts(pids):
@@ -100,10 +113,7 @@ class Watch:
 
     def __init__(self, server):
         self._server = server
-        seen = []
-        # Ready sandboxes are made in the background, and before them interpreters import for a while: at rest when no process has
-        # come or gone and none has used the processor.
-        harness.wait_until(lambda: seen.append(activity(server)) or (len(seen) > 12 and len(set(seen[-12:])) == 1), 120, step=0.15)
+        come_to_rest(server)
         self._processes, self._cgroups = below(server), cgroups(server)
 
     def _grown(self, look, before, seconds):

@@ -48,8 +48,8 @@ class Leaks(ServerTest):
     def test_nothing_grows(self):
         for _ in range(3):
             self.round()
-        rest = {}
-        self.assertTrue(wait_until(lambda: rest == (now := self.state()) or rest.update(now), 20, step=0.5), "the server does not come to rest")
+        self.assertTrue(hostwatch.come_to_rest(self.server.pid), "the server does not come to rest")
+        rest = self.state()
         memory = hostwatch.memory_mib(hostwatch.own_processes(self.server.pid))
         for _ in range(ROUNDS):
             self.round()
@@ -59,6 +59,7 @@ class Leaks(ServerTest):
 
         self.assertTrue(wait_until(lambda: not grown(), 10, step=0.2), grown())
         self.assertEqual(hostwatch.Watch(self.server.pid).zombies(seconds=3), [])
+        self.assertTrue(hostwatch.come_to_rest(self.server.pid), "the server does not come to rest")
         now = hostwatch.memory_mib(hostwatch.own_processes(self.server.pid))
         self.assertLess(now, memory + 20 * TIME_FACTOR, "memory grew")
         self.assert_alive()

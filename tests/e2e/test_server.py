@@ -70,11 +70,11 @@ class Requests(ServerTest):
 
     def test_lengths_that_cannot_be(self):
         head = f"POST /mcp HTTP/1.1\r\nHost: {self.server.address[0]}:{self.server.address[1]}\r\nContent-Type: application/json\r\n"
-        before = hostwatch.memory_mib(hostwatch.own_processes(self.server.pid))
+        before = hostwatch.memory_mib(hostwatch.daemons(self.server.pid))
         for length in ("2147483648", "99999999999999999999999", "-5", "5\r\nContent-Length: 6", "5\r\nTransfer-Encoding: chunked", "0x5", "5,5"):
             status, text = exchange(self.server, f"{head}Content-Length: {length}\r\n\r\n{{".encode())
             self.assertIn(status, (400, 413), f"{length}: {text}")
-        self.assertLess(hostwatch.memory_mib(hostwatch.own_processes(self.server.pid)), before + 16)
+        self.assertLess(hostwatch.memory_mib(hostwatch.daemons(self.server.pid)), before + 16)
         self.assert_alive()
 
     def test_chunked_body(self):
