@@ -45,6 +45,7 @@ run_asan() {
   ln -sfn ../runtime "$repo/build/asan/runtime" # the server looks beside itself
   # A leak found at exit is a failure like any other; the first error ends the program.
   export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1}
+  export ASG_TIME_FACTOR=${ASG_TIME_FACTOR:-4} # the server and the interpreters beside it are slower
   export UBSAN_OPTIONS=${UBSAN_OPTIONS:-halt_on_error=1:print_stacktrace=1}
   run_label asan build/asan unit
   run_label asan build/asan e2e
