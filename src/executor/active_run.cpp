@@ -41,8 +41,9 @@ sandbox::Start start_of(const sandbox::RunSpec& spec) {
 }
 
 std::string signal_name(int number) {
-  const char* name = ::sigabbrev_np(number);
-  return name != nullptr ? std::string("SIG") + name : "SIGRTMIN+" + std::to_string(number - SIGRTMIN);
+  if (const char* name = ::sigabbrev_np(number)) return std::string("SIG") + name;
+  // The first real-time signals are the C library's own.
+  return number < SIGRTMIN ? "SIG" + std::to_string(number) : "SIGRTMIN+" + std::to_string(number - SIGRTMIN);
 }
 
 }  // namespace

@@ -43,6 +43,7 @@ Executor::~Executor() = default;
 void Executor::attach(sys::UniqueFd launcher_socket) {
   launcher_.attach(std::move(launcher_socket));
   log_event(log_, LogLevel::debug, "launcher attached");
+  begin_queued();
 }
 
 Task<Result<Outcome>> Executor::run(sandbox::RunSpec spec, RunHooks hooks) {
@@ -58,9 +59,10 @@ Task<Result<Outcome>> Executor::run(sandbox::RunSpec spec, RunHooks hooks) {
 void Executor::submit(const JobPtr& job) {
   if (draining_) return job->finish(fail(ErrorCode::busy, "the server is shutting down"));
   if (job->hooks.cancel && job->hooks.cancel->cancelled()) return give_up(job);
-  if (active_.size() < settings_.max_concurrent && queue_.empty()) return begin(job);
+  if (free_slot() && queue_.empty()) return begin(job);
   // A run that has been answered leaves its slot within milliseconds: who waits for that takes no place in the queue.
-  if (queue_.size() >= settings_.queue + active_.size() - unanswered_) {
+  const std::size_t leaving = active_.size() - std::min(active_.size(), unanswered_);
+  if (queue_.size() >= settings_.queue + leaving) {
     return job->finish(fail(ErrorCode::busy, "all " + std::to_string(settings_.max_concurrent) +
                                                  " sandboxes are in use and the queue is full"));
   }
@@ -96,13 +98,20 @@ void Executor::begin(const JobPtr& job) {
   done(std::unexpected(started.error()));
 }
 
-void Executor::gone(sandbox::RunId run) {
-  active_.erase(run);
-  while (!queue_.empty() && active_.size() < settings_.max_concurrent) {
+/// Between the death of a launcher and the next one calls wait: only those that ran are lost.
+bool Executor::free_slot() const { return launcher_.attached() && active_.size() < settings_.max_concurrent; }
+
+void Executor::begin_queued() {
+  while (!queue_.empty() && free_slot()) {
     const JobPtr job = queue_.front();
     queue_.pop_front();
     begin(job);
   }
+}
+
+void Executor::gone(sandbox::RunId run) {
+  active_.erase(run);
+  begin_queued();
   if (active_.empty() && on_idle_) on_idle_();
 }
 

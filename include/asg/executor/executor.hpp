@@ -34,7 +34,7 @@ class Executor final : public Runner {
   Executor(boost::asio::io_context& io, const ExecutorSettings& settings, Logger log);
   ~Executor() override;
 
-  /// A launcher to run on, the first one or after the death of another.
+  /// A launcher to run on, the first one or after the death of another. Without one calls wait.
   void attach(sys::UniqueFd launcher_socket);
 
   Task<Result<sandbox::Outcome>> run(sandbox::RunSpec spec, RunHooks hooks) override;
@@ -53,6 +53,8 @@ class Executor final : public Runner {
 
   void submit(const JobPtr& job);
   void begin(const JobPtr& job);
+  void begin_queued();
+  [[nodiscard]] bool free_slot() const;
   void gone(sandbox::RunId run);
   void give_up(const JobPtr& job);
 
@@ -62,7 +64,7 @@ class Executor final : public Runner {
   LauncherClient launcher_;
   std::deque<JobPtr> queue_;
   std::map<sandbox::RunId, std::weak_ptr<ActiveRun>> active_;
-  std::size_t unanswered_ = 0;  // of those in active_
+  std::size_t unanswered_ = 0;  // of those in active_, and of those that a dead launcher took with it
   sandbox::RunId next_id_ = 1;
   bool draining_ = false;
   std::function<void()> on_idle_;
