@@ -150,7 +150,8 @@ Task<Answer> Dispatcher::Impl::call_tool(Request& request) {
   ToolResult result = co_await tool->call(std::move(context), std::move(arguments));
   request.cancelled_by_notice = entry.cancelled_by_notice();
   log_call(request, tool->name(), result.outcome);
-  co_return dump(complete(std::move(result.body), request.era, info_, std::nullopt));
+  result.body = complete(std::move(result.body), request.era, info_, std::nullopt);
+  co_return encode_tool_result(result);
 }
 
 }  // namespace asg::mcp

@@ -20,6 +20,22 @@ Refusal invalid(std::string why, const std::optional<Id>& id) {
   return refusal;
 }
 
+bool needs_escape(char c) { return static_cast<unsigned char>(c) < 0x20 || c == '"' || c == '\\'; }
+
+/// The letter behind the backslash; 0: there is none.
+char short_escape(char c) {
+  switch (c) {
+    case '"': return '"';
+    case '\\': return '\\';
+    case '\b': return 'b';
+    case '\f': return 'f';
+    case '\n': return 'n';
+    case '\r': return 'r';
+    case '\t': return 't';
+    default: return 0;
+  }
+}
+
 std::variant<Message, Refusal> read_message(json& value) {
   if (!value.is_object()) return invalid("a message is an object");
   Message message;
@@ -75,6 +91,25 @@ std::optional<std::string> token_text(const json& value) {
   if (value.is_number_integer()) return value.dump();
   if (value.is_binary()) return std::string(value.get_binary().begin(), value.get_binary().end());
   return std::nullopt;
+}
+
+void append_quoted(std::string& out, std::string_view text) {
+  constexpr std::string_view kHex = "0123456789abcdef";
+  out.push_back('"');
+  std::size_t done = 0;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
+    if (!needs_escape(c)) continue;
+    out.append(text.substr(done, at - done));
+    done = at + 1;
+    if (const char letter = short_escape(c); letter != 0) {
+      out.append({'\\', letter});
+    } else {
+      const auto code = static_cast<unsigned char>(c);
+      out.append({'\\', 'u', '0', '0', kHex[code >> 4], kHex[code & 15]});
+    }
+  }
+  out.append(text.substr(done)).push_back('"');
 }
 
 std::string quote(std::string_view text) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "asg/mcp/json_rpc.hpp"
 #include "era.hpp"
 
 namespace asg::mcp {
@@ -24,7 +25,35 @@ Json capabilities() {
   return value;
 }
 
+std::string dump(const Json& value) { return value.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+/// The blocks of content, with the text of structured as the first.
+void append_content(std::string& out, const ToolResult& result, const Json& blocks) {
+  out.append(R"([{"type":"text","text":)");
+  append_quoted(out, result.structured);
+  out.append("}");
+  for (const Json& block : blocks) out.append(",").append(dump(block));
+  out.append("]");
+}
+
 }  // namespace
+
+std::string encode_tool_result(const ToolResult& result) {
+  if (result.structured.empty()) return dump(result.body);
+  const std::string_view members = std::string_view(result.structured).substr(1, result.structured.size() - 2);
+  std::string out;
+  out.reserve(3 * result.structured.size() + result.structured.size() / 4);
+  for (const auto& [key, value] : result.body.items()) {
+    out.append(out.empty() ? "{" : ",").append(quote(key)).append(":");
+    if (key == "content") {
+      append_content(out, result, value);
+      out.append(R"(,"structuredContent":)").append(result.structured);
+    } else {
+      out.append(dump(value));
+    }
+  }
+  return out.append(members.empty() ? "" : ",").append(members).append("}");
+}
 
 Json initialize_result(const ServerInfo& info, std::string_view version) {
   Json result;

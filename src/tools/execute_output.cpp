@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "asg/mcp/base64.hpp"
+#include "asg/mcp/json_rpc.hpp"
 #include "mime.hpp"
 #include "utf8.hpp"
 
@@ -54,10 +55,9 @@ Json write_usage(const sandbox::Usage& usage) {
   return value;
 }
 
-Json write_run(sandbox::Outcome& outcome) {
+/// Everything but the texts.
+Json write_run(const sandbox::Outcome& outcome) {
   Json run;
-  run["stdout"] = to_utf8(std::move(outcome.out.text));
-  run["stderr"] = to_utf8(std::move(outcome.err.text));
   run["exit_code"] = outcome.exit_code;
   run["duration_ms"] = milliseconds(outcome.duration);
   run["timed_out"] = outcome.cause == Cause::timed_out;
@@ -94,19 +94,15 @@ mcp::ToolResult write_execute(sandbox::Outcome outcome, std::string hint, FilesW
   }
   if (!hint.empty()) run["hint"] = std::move(hint);
 
-  Json text;
-  text["type"] = "text";
-  text["text"] = run.dump();
-  Json content = Json::array();
-  content.push_back(std::move(text));
-  for (Json& picture : pictures) content.push_back(std::move(picture));
-
   mcp::ToolResult result;
   result.outcome = outcome_word(outcome.cause);
-  result.body["content"] = std::move(content);
-  result.body["structuredContent"] = run;
+  result.body["content"] = std::move(pictures);
   result.body["isError"] = false;
-  for (auto& [key, value] : run.items()) result.body[key] = std::move(value);
+  result.structured = R"({"stdout":)";
+  mcp::append_quoted(result.structured, to_utf8(std::move(outcome.out.text)));
+  result.structured.append(R"(,"stderr":)");
+  mcp::append_quoted(result.structured, to_utf8(std::move(outcome.err.text)));
+  result.structured.append(",").append(run.dump(), 1);
   return result;
 }
 

@@ -57,6 +57,8 @@ struct Payload {
 [[nodiscard]] std::string encode_notification(std::string_view method, std::string_view params);
 [[nodiscard]] std::string encode_batch(const std::vector<std::string>& responses);
 
+/// Appends text, which must be UTF-8, as a JSON string with its quotes.
+void append_quoted(std::string& out, std::string_view text);
 /// Text as a JSON string with its quotes; invalid UTF-8 becomes U+FFFD.
 [[nodiscard]] std::string quote(std::string_view text);
 

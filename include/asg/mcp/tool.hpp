@@ -30,9 +30,15 @@ struct CallContext {
 
 /// The result object of tools/call as the legacy era has it; the dispatcher adds what the modern era needs.
 struct ToolResult {
-  nlohmann::ordered_json body;  // content (never empty), isError, structuredContent and its keys, _meta
+  nlohmann::ordered_json body;  // content, isError, _meta; content may be empty only beside structured
+  /// JSON text of an object, or empty. It becomes structuredContent, the text of a block before content, and its keys stand at
+  /// the top level: as text, since it may hold megabytes that would be encoded three times over.
+  std::string structured;
   std::string outcome;          // one word for the log: "exited", "timed_out", "INVALID_ARGUMENTS"
 };
+
+/// The result object as JSON text.
+[[nodiscard]] std::string encode_tool_result(const ToolResult& result);
 
 /// One tool. Owned by the application, outlives the dispatcher.
 class Tool {

@@ -1,4 +1,5 @@
 #include "asg/mcp/json_rpc.hpp"
+#include "asg/mcp/tool.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -121,6 +122,32 @@ TEST(JsonRpc, ReadsTokens) {
   EXPECT_EQ(token_text(nlohmann::json(1.0)), std::nullopt);
   EXPECT_EQ(token_text(nlohmann::json(true)), std::nullopt);
   EXPECT_EQ(token_text(nlohmann::json()), std::nullopt);
+}
+
+TEST(Quoting, EscapesWhatJsonMustEscapeAndNothingElse) {
+  std::string all;
+  for (char c = 0; c < 127; ++c) all.push_back(c);
+  all += "\x7F \xC3\xA9 \xE2\x80\xA8 \xF0\x9F\x98\x80";
+  std::string quoted;
+  append_quoted(quoted, all);
+  EXPECT_EQ(quoted, nlohmann::json(all).dump());
+  EXPECT_EQ(nlohmann::json::parse(quoted), all);
+  std::string empty;
+  append_quoted(empty, "");
+  EXPECT_EQ(empty, "\"\"");
+}
+
+TEST(ToolResults, StructuredTextStandsInThreePlaces) {
+  ToolResult result;
+  result.body["content"] = nlohmann::ordered_json::array({{{"type", "image"}}});
+  result.body["isError"] = false;
+  result.body["_meta"]["k"] = 1;
+  result.structured = R"({"a":"x\n","b":[1]})";
+  EXPECT_EQ(encode_tool_result(result),
+            R"({"content":[{"type":"text","text":"{\"a\":\"x\\n\",\"b\":[1]}"},{"type":"image"}],)"
+            R"("structuredContent":{"a":"x\n","b":[1]},"isError":false,"_meta":{"k":1},"a":"x\n","b":[1]})");
+  result.structured = "{}";
+  EXPECT_TRUE(nlohmann::json::accept(encode_tool_result(result)));
 }
 
 }  // namespace

@@ -65,15 +65,19 @@ Outcome sample() {
   return outcome;
 }
 
+/// The result as it is sent.
+Json whole(const mcp::ToolResult& result) { return Json::parse(mcp::encode_tool_result(result)); }
+
 TEST(Output, HasTheShapeOfTheContract) {
   const auto result = write_execute(sample(), "", FilesWanted::no);
-  EXPECT_EQ(result.body["structuredContent"].dump(),
+  const Json body = whole(result);
+  EXPECT_EQ(body["structuredContent"].dump(),
             R"({"stdout":"out\n","stderr":"err\n","exit_code":2,"duration_ms":1,"timed_out":false,"oom_killed":false,"signal":null,)"
             R"("stdout_truncated":false,"stderr_truncated":false,"stdout_bytes":4,"stderr_bytes":4,)"
             R"("usage":{"cpu_ms":3,"memory_peak_bytes":5,"processes_peak":1}})");
-  EXPECT_EQ(result.body["isError"], false);
-  EXPECT_EQ(Json::parse(result.body["content"][0]["text"].get<std::string>()), result.body["structuredContent"]);
-  for (const auto& [key, value] : result.body["structuredContent"].items()) EXPECT_EQ(result.body[key], value) << key;
+  EXPECT_EQ(body["isError"], false);
+  EXPECT_EQ(Json::parse(body["content"][0]["text"].get<std::string>()), body["structuredContent"]);
+  for (const auto& [key, value] : body["structuredContent"].items()) EXPECT_EQ(body[key], value) << key;
   EXPECT_EQ(result.outcome, "exited");
 }
 
@@ -81,12 +85,12 @@ TEST(Output, SaysWhoEndedTheRun) {
   Outcome outcome = sample();
   outcome.cause = Cause::timed_out;
   outcome.signal = "SIGKILL";
-  auto body = write_execute(outcome, "h", FilesWanted::no).body;
+  auto body = whole(write_execute(outcome, "h", FilesWanted::no));
   EXPECT_EQ(body["timed_out"], true);
   EXPECT_EQ(body["signal"], "SIGKILL");
   EXPECT_EQ(body["structuredContent"]["hint"], "h");
   outcome.cause = Cause::out_of_memory;
-  body = write_execute(outcome, "", FilesWanted::no).body;
+  body = whole(write_execute(outcome, "", FilesWanted::no));
   EXPECT_EQ(body["oom_killed"], true);
   EXPECT_EQ(body["timed_out"], false);
 }
@@ -94,7 +98,7 @@ TEST(Output, SaysWhoEndedTheRun) {
 TEST(Output, DecodesOnce) {
   Outcome outcome = sample();
   outcome.out = {.text = "a\xFF", .bytes = 2};
-  EXPECT_EQ(write_execute(outcome, "", FilesWanted::no).body["stdout"], "a" + std::string(kR));
+  EXPECT_EQ(whole(write_execute(outcome, "", FilesWanted::no))["stdout"], "a" + std::string(kR));
 }
 
 TEST(Output, ReturnsFilesAndShowsPictures) {
@@ -102,7 +106,7 @@ TEST(Output, ReturnsFilesAndShowsPictures) {
   const std::string png = "\x89PNG\r\n\x1A\nxx";
   outcome.files = {{.path = "a.txt", .size = 2, .content = "hi", .error = ""}, {.path = "p.png", .size = 10, .content = png, .error = ""},
                    {.path = "b", .size = 1, .content = "\xFF", .error = ""}, {.path = "big", .size = 99, .content = "", .error = "too large"}};
-  const auto body = write_execute(outcome, "", FilesWanted::yes).body;
+  const auto body = whole(write_execute(outcome, "", FilesWanted::yes));
   EXPECT_EQ(body["files"][0].dump(), R"({"path":"a.txt","size":2,"mime_type":"text/plain","encoding":"utf-8","content":"hi"})");
   EXPECT_EQ(body["files"][1]["encoding"], "base64");
   EXPECT_EQ(mcp::base64_decode(body["files"][1]["content"].get<std::string>()), png);
@@ -111,7 +115,7 @@ TEST(Output, ReturnsFilesAndShowsPictures) {
   ASSERT_EQ(body["content"].size(), 2U);
   EXPECT_EQ(body["content"][1]["type"], "image");
   EXPECT_EQ(body["content"][1]["mimeType"], "image/png");
-  EXPECT_TRUE(write_execute(sample(), "", FilesWanted::yes).body["files"].is_array());
+  EXPECT_TRUE(whole(write_execute(sample(), "", FilesWanted::yes))["files"].is_array());
 }
 
 struct HintRow {

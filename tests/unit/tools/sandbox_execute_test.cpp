@@ -48,7 +48,7 @@ TEST_F(SandboxExecuteTest, RunsAndAnswers) {
   runner.result = outcome;
   std::vector<std::string> phases;
   const auto result = call(kPrint, [&](std::string_view phase) { phases.emplace_back(phase); });
-  EXPECT_EQ(result.body["stdout"], "1\n");
+  EXPECT_EQ(json::parse(mcp::encode_tool_result(result))["stdout"], "1\n");
   EXPECT_EQ(runner.specs.at(0).code, "print(1)");
   EXPECT_THAT(phases, ElementsAre("queued", "running"));
 }
