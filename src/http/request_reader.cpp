@@ -87,6 +87,7 @@ Status RequestReader::refuse(const boost::system::error_code& error) {
 }
 
 Status RequestReader::refuse_for_space() {
+  std::string().swap(parser_->get().body());  // not kept while the refusal is sent
   lease_.release();
   refusal_ = http::refusal(503, "too many large requests at once; CAPACITY_EXHAUSTED", "memory");
   refusal_.headers.emplace_back("Retry-After", "2");
