@@ -116,9 +116,13 @@ TEST_P(Zygotes, OneThatStopsAnsweringDiesWithTheLauncherToo) {
 TEST_P(Zygotes, ReadySandboxesThatWereKilledAreNotHandedOut) {
   EXPECT_EQ(prints("print('ok')"), "ok\n");
   come_to_rest();
-  for (const auto& process : below(sandboxes_->launcher_pid())) {
-    if (process.numbers().size() == 3) ::kill(process.pid, SIGKILL);
-  }
+  auto ready = below(sandboxes_->launcher_pid());
+  std::erase_if(ready, [](const Process& process) { return process.numbers().size() != 3; });
+  for (const auto& process : ready) ::kill(process.pid, SIGKILL);
+  // A signal only takes its effect when the process next runs.
+  EXPECT_TRUE(sandboxes_->until([&] {
+    return std::ranges::all_of(ready, [](const Process& process) { return Process(process.pid)["State"].find_first_not_of("ZX(zombie dead)") == std::string::npos; });
+  }));
   for (int round = 0; round < 4; ++round) EXPECT_EQ(prints("print('served')"), "served\n");
   EXPECT_EQ(prints("console.log('served')", Language::javascript), "served\n");
 }
