@@ -29,6 +29,8 @@ namespace {
 using sandbox::Message;
 using sandbox::MessageType;
 
+constexpr int kDrainPollMs = 500;
+constexpr std::chrono::seconds kDrainMargin{5};   // beyond server.drain_seconds
 constexpr int kRetryMs = 20;                      // groups whose last process is still dying
 constexpr std::chrono::seconds kCalm{10};         // a child that lived this long may be restarted at once
 constexpr int kMaxQuickDeaths = 5;                // after that many quick ones, give up and say so
@@ -104,13 +106,23 @@ class Supervisor {
     std::array<pollfd, 3> polled{{{signals_.get(), POLLIN, 0}, {launcher_.supervisor.get(), POLLIN, 0}, {channel_.get(), POLLIN, 0}}};
     if (::poll(polled.data(), polled.size(), next_wake_ms()) < 0 && errno != EINTR) return;
     ping_front();
+    end_stuck_front();
     if (polled[1].revents != 0) serve_launcher();
     if (polled[2].revents != 0) serve_front();
     if (polled[0].revents != 0) take_signal();
     retry_removals();
   }
 
+  /// A front that does not end by itself is ended: a stop always comes to its end.
+  void end_stuck_front() {
+    if (!give_up_at_ || std::chrono::steady_clock::now() < *give_up_at_ || front_pid_ < 0) return;
+    log_event(log_, LogLevel::error, "front did not end", {{"effect", "killed"}});
+    give_up_at_.reset();
+    ::kill(front_pid_, SIGKILL);
+  }
+
   int next_wake_ms() const {
+    if (give_up_at_) return kDrainPollMs;
     if (!to_remove_.empty()) return kRetryMs;
     return manager_.watchdog() ? static_cast<int>(ping_interval().count()) : -1;
   }
@@ -131,6 +143,7 @@ class Supervisor {
     if (info.ssi_signo == SIGCHLD) return reap();
     if (info.ssi_signo == SIGHUP) return reload();
     log_event(log_, LogLevel::info, "stopping", {{"signal", static_cast<int>(info.ssi_signo)}});
+    if (!draining_) give_up_at_ = std::chrono::steady_clock::now() + config_.server.drain + kDrainMargin;
     draining_ = true;
     manager_.tell("STOPPING=1");
     tell_front({.type = MessageType::drain});
@@ -305,6 +318,7 @@ class Supervisor {
   std::chrono::steady_clock::time_point last_ping_;
   int quick_deaths_ = 0;
   bool draining_ = false;
+  std::optional<std::chrono::steady_clock::time_point> give_up_at_;  // while draining
   std::optional<int> exit_status_;
 };
 

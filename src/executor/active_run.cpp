@@ -22,7 +22,7 @@ using sandbox::Outcome;
 constexpr int kTimedOut = 124;      // as timeout(1) has it
 constexpr int kOutOfMemory = 137;   // 128 + SIGKILL
 constexpr int kSignalBase = 128;
-constexpr int kNonsense = 127;      // a program that writes rubbish to its control socket
+constexpr int kNonsense = 127;      // a program that says rubbish of itself
 // All writers are dead when the pipes are drained: one pipe's worth is all that can be there.
 constexpr std::size_t kDrainLimit = 4 << 20;
 // A flood on one stream must not keep the others waiting.
@@ -56,6 +56,7 @@ ActiveRun::ActiveRun(boost::asio::io_context& io, LauncherClient& launcher, sand
       out_(io, spec.output_cap),
       err_(io, spec.output_cap),
       control_(io),
+      words_(io),
       deadline_(io) {}
 
 Result<void> ActiveRun::start(const sandbox::RunSpec& spec, Done done) {
@@ -85,11 +86,13 @@ void ActiveRun::launched(Result<Launched> result) {
   out_.pipe.assign(result->stdout_fd.release());
   err_.pipe.assign(result->stderr_fd.release());
   control_.assign(result->control.release());
+  if (result->words) words_.assign(result->words.release());
   if (end_) return end(*end_);  // cancelled meanwhile
   arm_deadline();
   read(out_);
   read(err_);
   listen();
+  if (words_.is_open()) listen_to_program();
 }
 
 void ActiveRun::arm_deadline() {
@@ -131,36 +134,52 @@ void ActiveRun::take_control() {
   sandbox::Control control;
   auto received = sys::receive_message(control_.native_handle(), sys::writable_bytes_of(control), MSG_DONTWAIT);
   if (received && !*received) return listen();
-  if (program_speaks_) return take_words_of_program(received, control);
   if (!received || (*received)->size != sizeof control) return end(End::killed);
   switch (control.type) {
     case sandbox::ControlType::started:
       if (!(*received)->fds.empty()) workspace_ = std::move((*received)->fds[0]);
       return listen();
-    case sandbox::ControlType::running:
-      program_speaks_ = true;
-      return listen();
     case sandbox::ControlType::up:
     case sandbox::ControlType::ready:
-    case sandbox::ControlType::go: return listen();
+    case sandbox::ControlType::go:
+    case sandbox::ControlType::running: return listen();
     case sandbox::ControlType::exited:
       wait_status_ = static_cast<int>(control.value);
       return end(End::exited);
-    case sandbox::ControlType::failed:
-      setup_error_ = Error{.code = ErrorCode::sandbox,
-                           .message = std::string(sandbox::stage_name(control.stage)) + " (step " +
-                                      std::to_string(control.index) + ")",
-                           .sys_errno = static_cast<int>(control.value)};
-      return end(End::killed);
+    case sandbox::ControlType::failed: return fail_setup(control);
   }
   end(End::killed);
 }
 
-/// From here on a message is a claim: it may end the run and say with which status, and nothing else. Descriptors are dropped.
-void ActiveRun::take_words_of_program(const Result<std::optional<sys::Received>>& received, const sandbox::Control& control) {
-  if (received && (*received)->size == 0) return end(End::killed);  // every other end is closed: init is dead
-  const bool well_formed = received && (*received)->size == sizeof control && control.type == sandbox::ControlType::exited;
-  wait_status_ = well_formed ? static_cast<int>(control.value) : kNonsense << 8;
+void ActiveRun::fail_setup(const sandbox::Control& control) {
+  setup_error_ = Error{.code = ErrorCode::sandbox,
+                       .message = std::string(sandbox::stage_name(control.stage)) + " (step " + std::to_string(control.index) + ")",
+                       .sys_errno = static_cast<int>(control.value)};
+  end(End::killed);
+}
+
+void ActiveRun::listen_to_program() {
+  words_.async_wait(boost::asio::posix::stream_descriptor::wait_read,
+                    [self = shared_from_this()](const boost::system::error_code& error) {
+                      if (!error && self->done_) self->take_words();
+                    });
+}
+
+/// Until "running" the words are ours. From there on they are a claim: it may end the run and say with which status, nothing else.
+void ActiveRun::take_words() {
+  sandbox::Control control;
+  const ssize_t n = ::read(words_.native_handle(), &control, sizeof control);
+  if (n < 0 && (errno == EAGAIN || errno == EINTR)) return listen_to_program();
+  if (n <= 0) return;  // closed: who is its parent will tell how it ended
+  const bool whole = n == sizeof control;
+  if (whole && !program_speaks_ && control.type != sandbox::ControlType::exited) {
+    if (control.type == sandbox::ControlType::failed) return fail_setup(control);
+    program_speaks_ = control.type == sandbox::ControlType::running;
+    return listen_to_program();
+  }
+  const int status = static_cast<int>(control.value);
+  const bool possible = WIFEXITED(status) || (WIFSIGNALED(status) && WTERMSIG(status) <= SIGRTMAX);
+  wait_status_ = whole && control.type == sandbox::ControlType::exited && possible ? status : kNonsense << 8;
   end(End::exited);
 }
 
@@ -259,6 +278,7 @@ void ActiveRun::complete(Result<Outcome> result) {
   boost::system::error_code ignored;
   deadline_.cancel();
   control_.close(ignored);
+  words_.close(ignored);
   out_.pipe.close(ignored);
   err_.pipe.close(ignored);
   if (auto done = std::exchange(done_, nullptr)) done(std::move(result));

@@ -45,7 +45,9 @@ class ActiveRun : public std::enable_shared_from_this<ActiveRun> {
   void read(Stream& stream);
   void listen();
   void take_control();
-  void take_words_of_program(const Result<std::optional<sys::Received>>& received, const sandbox::Control& control);
+  void fail_setup(const sandbox::Control& control);
+  void listen_to_program();
+  void take_words();
   void arm_deadline();
   void end(End why);
   void used(Result<sandbox::Usage32> usage);
@@ -64,6 +66,7 @@ class ActiveRun : public std::enable_shared_from_this<ActiveRun> {
   Stream out_;
   Stream err_;
   boost::asio::posix::stream_descriptor control_;
+  boost::asio::posix::stream_descriptor words_;  // a warm program's own
   boost::asio::steady_timer deadline_;
   Clock::time_point started_;
   Clock::time_point ended_;
@@ -71,7 +74,7 @@ class ActiveRun : public std::enable_shared_from_this<ActiveRun> {
   std::optional<Error> setup_error_;
   std::optional<End> end_;
   bool launched_ = false;
-  bool program_speaks_ = false;   // a warm program can write to the control socket itself
+  bool program_speaks_ = false;   // its words are the program's now
   std::string patterns_;          // of output files, encoded; empty: none wanted
   sys::UniqueFd workspace_;       // where they are looked for
   sys::UniqueFd collected_files_; // the collector's answer

@@ -95,8 +95,9 @@ void LauncherClient::take(const Message& message, std::vector<sys::UniqueFd> fds
     case MessageType::launched: {
       auto callback = std::exchange(found->second.on_launched, nullptr);
       if (fds.size() < 3) return callback(std::unexpected(launcher_lost()));
-      Launched launched{std::move(fds[0]), std::move(fds[1]), std::move(fds[2]), {}};
-      if (fds.size() > 3) launched.workspace = std::move(fds[3]);
+      Launched launched{std::move(fds[0]), std::move(fds[1]), std::move(fds[2]), {}, {}};
+      if (fds.size() > 3) launched.words = std::move(fds[3]);
+      if (fds.size() > 4) launched.workspace = std::move(fds[4]);
       return callback(std::move(launched));
     }
     case MessageType::launch_failed: {

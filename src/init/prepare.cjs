@@ -46,10 +46,10 @@ function replaceRunMain(Module, run) {
   };
 }
 
-// A sandbox that was started ahead has a control socket at 3 and a payload at 4, and its program comes later.
+// A sandbox that was started ahead has a pipe for its words at 3, a payload at 4 and a pipe that says go at 5, and its program comes later.
 function isWaiting(fs) {
   try {
-    return fs.fstatSync(3).isSocket() && fs.fstatSync(4).isFile() && !fs.existsSync(kMain);
+    return fs.fstatSync(3).isFIFO() && fs.fstatSync(4).isFile() && fs.fstatSync(5).isFIFO() && !fs.existsSync(kMain);
   } catch {
     return false;
   }
@@ -70,7 +70,7 @@ function waitThenRun(fs, Module) {
     // Inside the event loop, so that its first turn is behind us when the program comes.
     setTimeout(() => setImmediate(() => {
       control(fs, kReady, 0);
-      if (fs.readSync(3, Buffer.alloc(16)) !== 16) process.reallyExit(0);
+      if (fs.readSync(5, Buffer.alloc(16)) !== 16) process.reallyExit(0);
       takePayload(fs);
       sayHowItEnds(fs, kExited);
       control(fs, kRunning, 0);
@@ -110,6 +110,7 @@ function takePayload(fs) {
     at += size;
   }
   fs.closeSync(4);
+  fs.closeSync(5);
 }
 
 // Tearing an environment down takes longer than most programs: after the program's own exit handlers its status is said, and

@@ -118,6 +118,8 @@ class CgroupV1 final : public CgroupTree {
     if (controller != "memory") return {};
     const std::string bytes = std::to_string(limits.memory_bytes);
     auto set = write_file(dir, "memory.limit_in_bytes", bytes);
+    // v1 counts socket buffers apart from memory: an eighth of it is far more than a loopback needs.
+    (void)write_file(dir, "memory.kmem.tcp.limit_in_bytes", std::to_string(limits.memory_bytes / 8));
     // Memory and swap together: absent where the kernel does not account swap, and then swappiness 0 has to do.
     if (set && !write_file(dir, "memory.memsw.limit_in_bytes", bytes)) (void)write_file(dir, "memory.swappiness", "0");
     return set;

@@ -27,7 +27,8 @@ namespace asg::sandbox {
 namespace {
 
 // Where init finds its descriptors after exec; nothing below 3 is open in it.
-constexpr int kReadyFd = 4;  // and kControlFd
+constexpr int kControlFd = 3;
+constexpr int kReadyFd = 4;
 
 class Child {
  public:
@@ -46,7 +47,7 @@ class Child {
 
  private:
   void check(long result, StageId stage, std::uint32_t index = 0) const noexcept {
-    sandbox::check(plan_.main.control_fd, result, stage, index);
+    sandbox::check(plan_.control_fd, result, stage, index);
   }
 
   void enter_cgroup() const noexcept {
@@ -101,11 +102,13 @@ class Child {
   void mount_proc() const noexcept {
     attach(new_mount("proc", MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC, StageId::mount_proc), "/proc",
            StageId::mount_proc);
-    // Some of its settings open for writing to anybody; nothing comes of it, and nothing has to.
-    check(::mount("/proc/sys", "/proc/sys", nullptr, MS_BIND, nullptr), StageId::mount_proc, 8);
-    mount_attr read_only{};
-    read_only.attr_set = MOUNT_ATTR_RDONLY;
-    check(::syscall(SYS_mount_setattr, AT_FDCWD, "/proc/sys", 0, &read_only, sizeof read_only), StageId::mount_proc, 9);
+    // Some of what is in there opens for writing to anybody: settings, and triggers that cost the kernel memory.
+    for (const char* part : {"/proc/sys", "/proc/pressure"}) {
+      if (::mount(part, part, nullptr, MS_BIND, nullptr) != 0 && errno == ENOENT) continue;
+      mount_attr read_only{};
+      read_only.attr_set = MOUNT_ATTR_RDONLY;
+      check(::syscall(SYS_mount_setattr, AT_FDCWD, part, 0, &read_only, sizeof read_only), StageId::mount_proc, 8);
+    }
   }
 
   /// The network namespace belongs to the launcher's user namespace: only before the ids are dropped can it be set up.
@@ -145,7 +148,7 @@ class Child {
         if (::mkdir(prefix.data(), 0755) == 0) {
           check(::chown(prefix.data(), plan_.main.main_id, plan_.main.main_id), StageId::write_files, index);
         } else if (errno != EEXIST) {
-          die(plan_.main.control_fd, StageId::write_files, index);
+          die(plan_.control_fd, StageId::write_files, index);
         }
       }
       prefix[i] = path[i];
@@ -170,7 +173,7 @@ class Child {
     header->cmsg_type = SCM_RIGHTS;
     header->cmsg_len = CMSG_LEN(sizeof(int));
     std::memcpy(CMSG_DATA(header), &directory, sizeof directory);
-    check(::sendmsg(plan_.main.control_fd, &message, MSG_NOSIGNAL), StageId::report_started, 2);
+    check(::sendmsg(plan_.control_fd, &message, MSG_NOSIGNAL), StageId::report_started, 2);
     ::close(directory);
   }
 
@@ -190,7 +193,7 @@ class Child {
 
   [[noreturn]] void become_init(int ready_write) const noexcept {
     // First out of the way of both places, then into them.
-    const int control = ::fcntl(plan_.main.control_fd, F_DUPFD_CLOEXEC, kReadyFd + 1);
+    const int control = ::fcntl(plan_.control_fd, F_DUPFD_CLOEXEC, kReadyFd + 1);
     check(control, StageId::init_exec, 1);
     const int ready = ready_write < 0 ? -1 : ::fcntl(ready_write, F_DUPFD_CLOEXEC, kReadyFd + 1);
     check(::dup2(control, kControlFd), StageId::init_exec, 2);
@@ -211,11 +214,11 @@ class Child {
     become_program(plan_.main);
     if (plan_.main.payload_fd < 0) {
       char byte = 0;
-      check(::read(ready_read, &byte, 1), StageId::main_wait_init);  // 0 is end of file: init is closed
+      sandbox::check(plan_.main.report_fd, ::read(ready_read, &byte, 1), StageId::main_wait_init);  // 0 is end of file: init is closed
     }
     load_filter(plan_.main);
     ::execve(plan_.program, const_cast<char* const*>(plan_.argv), const_cast<char* const*>(plan_.envp));
-    die(plan_.main.payload_fd < 0 ? plan_.main.control_fd : kControlFd, StageId::main_exec, 0);
+    die(plan_.main.payload_fd < 0 ? plan_.main.report_fd : kWordsFd, StageId::main_exec, 0);
   }
 
   const ChildPlan& plan_;

@@ -37,7 +37,10 @@ void LauncherLoop::watch_all() {
   watch(sandboxes_.zygote_socket(Preload::light), What::light_zygote);
   watch(sandboxes_.zygote_socket(Preload::heavy), What::heavy_zygote);
   for (const auto& [id, sandbox] : sandboxes_.all()) {
-    if (sandbox->state < State::handed_out) watch(sandbox->streams.control.get(), What::control, id);
+    if (sandbox->state < State::handed_out) {
+      watch(sandbox->streams.control.get(), What::control, id);
+      watch(sandbox->streams.words.read_end.get(), What::words, id);
+    }
     watch(sandbox->main.get(), What::main_process, id);
     watch(sandbox->init.get(), What::init, id);
     watch(sandbox->collector.get(), What::collector, id);
@@ -71,6 +74,7 @@ bool LauncherLoop::heard(const Watched& watched) {
     case What::light_zygote: sandboxes_.zygote_readable(Preload::light); break;
     case What::heavy_zygote: sandboxes_.zygote_readable(Preload::heavy); break;
     case What::control: sandboxes_.control_readable(watched.id); break;
+    case What::words: sandboxes_.words_readable(watched.id); break;
     case What::main_process: sandboxes_.main_ended(watched.id); break;
     case What::init: sandboxes_.init_ended(watched.id); break;
     case What::collector: sandboxes_.collector_ended(watched.id); break;

@@ -18,7 +18,7 @@ class LauncherLoop {
   void run();
 
  private:
-  enum class What { front, supervisor, light_zygote, heavy_zygote, control, main_process, init, out_of_memory, collector };
+  enum class What { front, supervisor, light_zygote, heavy_zygote, control, words, main_process, init, out_of_memory, collector };
   struct Watched {
     What what;
     std::uint64_t id = 0;

@@ -20,30 +20,32 @@ namespace {
 
 constexpr int kLastCapability = 63;  // CAPBSET_DROP of unknown ones fails with EINVAL, which is fine
 
-/// Returns where the control socket is now.
+/// Returns where to report from now on.
 int standard_streams(const MainPlan& plan) noexcept {
-  const int old_control = plan.control_fd;
+  const int old = plan.report_fd;
   // /dev/stdout is opened anew by some programs: the pipes must be theirs.
-  check(old_control, ::fchown(plan.stdout_fd, plan.main_id, plan.main_id), StageId::main_descriptors, 1);
-  check(old_control, ::fchown(plan.stderr_fd, plan.main_id, plan.main_id), StageId::main_descriptors, 2);
-  check(old_control, ::dup2(plan.stdin_fd, 0), StageId::main_descriptors, 3);
-  check(old_control, ::dup2(plan.stdout_fd, 1), StageId::main_descriptors, 4);
-  check(old_control, ::dup2(plan.stderr_fd, 2), StageId::main_descriptors, 5);
+  check(old, ::fchown(plan.stdout_fd, plan.main_id, plan.main_id), StageId::main_descriptors, 1);
+  check(old, ::fchown(plan.stderr_fd, plan.main_id, plan.main_id), StageId::main_descriptors, 2);
+  check(old, ::dup2(plan.stdin_fd, 0), StageId::main_descriptors, 3);
+  check(old, ::dup2(plan.stdout_fd, 1), StageId::main_descriptors, 4);
+  check(old, ::dup2(plan.stderr_fd, 2), StageId::main_descriptors, 5);
   if (plan.payload_fd < 0) {
     // A cold program has its streams alone. All descriptors here are close-on-exec from birth; this is for those that are not.
-    check(old_control, ::syscall(SYS_close_range, 3, ~0U, CLOSE_RANGE_CLOEXEC), StageId::main_descriptors, 6);
-    return old_control;
+    check(old, ::syscall(SYS_close_range, 3, ~0U, CLOSE_RANGE_CLOEXEC), StageId::main_descriptors, 6);
+    return old;
   }
-  const int control = ::fcntl(old_control, F_DUPFD_CLOEXEC, kPayloadFd + 1);  // out of the way of both places first
-  const int payload = ::fcntl(plan.payload_fd, F_DUPFD_CLOEXEC, kPayloadFd + 1);
-  check(old_control, control, StageId::main_descriptors, 7);
-  check(old_control, payload, StageId::main_descriptors, 8);
+  std::array<int, 3> moved{plan.report_fd, plan.payload_fd, plan.go_fd};
+  for (int& fd : moved) {  // out of the way of all three places first
+    fd = ::fcntl(fd, F_DUPFD_CLOEXEC, kGoFd + 1);
+    check(old, fd, StageId::main_descriptors, 7);
+  }
   const int flags = plan.descriptors == Descriptors::closed_now ? O_CLOEXEC : 0;
-  check(control, ::dup3(control, kControlFd, flags), StageId::main_descriptors, 9);
-  check(control, ::dup3(payload, kPayloadFd, flags), StageId::main_descriptors, 10);
+  for (int i = 0; i < 3; ++i) {
+    check(moved[0], ::dup3(moved[static_cast<std::size_t>(i)], kWordsFd + i, flags), StageId::main_descriptors, 8);
+  }
   const auto how = plan.descriptors == Descriptors::closed_now ? 0U : static_cast<unsigned>(CLOSE_RANGE_CLOEXEC);
-  check(kControlFd, ::syscall(SYS_close_range, kPayloadFd + 1, ~0U, how), StageId::main_descriptors, 11);
-  return kControlFd;
+  check(kWordsFd, ::syscall(SYS_close_range, kGoFd + 1, ~0U, how), StageId::main_descriptors, 9);
+  return kWordsFd;
 }
 
 void write_proc(int control, const char* path, const char* text, std::uint32_t index) noexcept {
@@ -100,7 +102,7 @@ void become_program(const MainPlan& plan) noexcept {
 }
 
 void load_filter(const MainPlan& plan) noexcept {
-  const int control = plan.payload_fd < 0 ? plan.control_fd : kControlFd;
+  const int control = plan.payload_fd < 0 ? plan.report_fd : kWordsFd;
   check(control, ::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &plan.filter), StageId::main_filter);
 }
 

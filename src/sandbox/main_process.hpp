@@ -8,11 +8,12 @@
 namespace asg::sandbox {
 
 /// Where a warm process finds the descriptors that it has beside its standard streams.
-inline constexpr int kControlFd = 3;
+inline constexpr int kWordsFd = 3;  // MainPlan::report_fd
 inline constexpr int kPayloadFd = 4;
+inline constexpr int kGoFd = 5;
 
-/// Streams, limits, ids, user namespace, capabilities. With a payload, control and payload come to stand at 3 and 4 (close-on-exec
-/// for a process that is already what it will be); everything else is closed, now or at exec. Reports and ends when a step fails.
+/// Streams, limits, ids, user namespace, capabilities. With a payload, the three come to stand at 3, 4 and 5 (close-on-exec for a
+/// process that is already what it will be); everything else is closed, now or at exec. Reports and ends when a step fails.
 void become_program(const MainPlan& plan) noexcept;
 /// The system call filter: last, since the steps above need more calls than a program may make.
 void load_filter(const MainPlan& plan) noexcept;

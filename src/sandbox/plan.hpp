@@ -33,8 +33,11 @@ struct MainPlan {
   int stdin_fd = -1;
   int stdout_fd = -1;
   int stderr_fd = -1;
-  int control_fd = -1;
+  // Where it reports a step that failed. A cold one: the control socket. A warm one keeps it for its own words, and user code comes
+  // to hold it: a pipe, since a socket can carry descriptors whose closing blocks, and can be filled by anybody who has an end.
+  int report_fd = -1;
   int payload_fd = -1;  // -1: its files are laid out before it starts
+  int go_fd = -1;       // with a payload: a pipe that says when it is there
   Descriptors descriptors = Descriptors::closed_at_exec;
 };
 
@@ -48,6 +51,7 @@ struct ChildPlan {
   const PlanFile* files = nullptr;
   std::size_t file_count = 0;
 
+  int control_fd = -1;                 // a socket that no program ever holds
   std::uint32_t init_id = 0;           // of PID 1, another one than the program's where there is a range
   const char* init_program = nullptr;
 

@@ -106,7 +106,7 @@ void Sandboxes::hand_out(Sandbox& sandbox, PendingLaunch launch) {
     auto given = sys::copy_file(launch.payload.get(), sandbox.payload.get());
     if (given && launch.input) given = sys::copy_file(launch.input.get(), sandbox.input.get());
     const Control go{.type = ControlType::go, .value = 0, .stage = 0, .index = 0};
-    if (given) given = sys::send_message(sandbox.streams.control.get(), sys::bytes_of(go));
+    if (given && ::write(sandbox.streams.go.write_end.get(), &go, sizeof go) != sizeof go) given = fail_errno("go");
     if (!given) {
       discard(sandbox);
       return start_cold(std::move(launch));
@@ -117,12 +117,15 @@ void Sandboxes::hand_out(Sandbox& sandbox, PendingLaunch launch) {
   by_run_[launch.run] = sandbox.id;
   std::vector<int> fds = {sandbox.streams.out.read_end.get(), sandbox.streams.err.read_end.get(),
                           sandbox.streams.control.get()};
-  if (sandbox.workspace) fds.push_back(sandbox.workspace.get());
+  if (warm) fds.push_back(sandbox.streams.words.read_end.get());
+  if (warm && sandbox.workspace) fds.push_back(sandbox.workspace.get());
   answer({.type = MessageType::launched, .value = warm ? 1U : 0U, .run = launch.run}, fds);
   // Only the program holds the other ends now: its death is end of file.
   sandbox.streams.out = {};
   sandbox.streams.err = {};
   sandbox.streams.control.reset();
+  sandbox.streams.words = {};
+  sandbox.streams.go = {};
   sandbox.payload.reset();
   sandbox.input.reset();
   sandbox.workspace.reset();

@@ -74,6 +74,7 @@ class Sandboxes {
 
   // What the poll loop heard of.
   void control_readable(std::uint64_t id);
+  void words_readable(std::uint64_t id);
   void main_ended(std::uint64_t id);
   void init_ended(std::uint64_t id);
   void out_of_memory(std::uint64_t id);

@@ -1,9 +1,11 @@
 #include "seccomp_rules.hpp"
 
+#include <fcntl.h>
 #include <linux/fs.h>
 #include <linux/netlink.h>
 #include <linux/sched.h>
 #include <linux/sockios.h>
+#include <netinet/in.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -30,9 +32,10 @@ constexpr Rule only(const char* call, Condition a, Condition b, const char* why)
 constexpr Rule unsupported(const char* call, const char* why) { return {call, Action::unsupported, 0, {}, why}; }
 constexpr Rule request(std::uint64_t number, const char* why) { return only("ioctl", {1, kInt, number}, why); }
 constexpr Rule option(std::uint64_t number, const char* why) { return only("prctl", {0, kInt, number}, why); }
-constexpr Rule family(std::uint64_t domain, std::uint64_t type, const char* why) {
-  return only("socket", {0, kInt, domain}, {1, kTypeBits, type}, why);
+constexpr Rule family(std::uint64_t domain, std::uint64_t type, std::uint64_t protocol, const char* why) {
+  return {"socket", Action::allow, 3, {{0, kInt, domain}, {1, kTypeBits, type}, {2, kInt, protocol}}, why};
 }
+constexpr Rule file_command(std::uint64_t number, const char* why) { return only("fcntl", {1, kInt, number}, why); }
 
 constexpr Rule kRules[] = {
     // Files: the mount table and modes decide what can be reached; these only carry it out.
@@ -57,7 +60,11 @@ constexpr Rule kRules[] = {
     allow("umask", "modes of new files"), allow("truncate", "size"), allow("ftruncate", "size"),
     allow("fallocate", "size, bounded by the tmpfs"), allow("fsync", "no disk behind a tmpfs"),
     allow("fdatasync", "no disk behind a tmpfs"), allow("sync_file_range", "no disk behind a tmpfs"),
-    allow("flock", "locks"), allow("fcntl", "descriptor flags, locks"), allow("fadvise64", "hints"),
+    allow("flock", "locks"),
+    only("fcntl", {1, kInt & ~0xfULL, 0}, "descriptor flags, locks"), only("fcntl", {1, kInt & ~0xfULL, 32}, "locks of open files"),
+    file_command(F_DUPFD_CLOEXEC, "descriptors"), file_command(F_SETPIPE_SZ, "pipes, charged"), file_command(F_GETPIPE_SZ, "pipes"),
+    file_command(F_ADD_SEALS, "memfds"), file_command(F_GET_SEALS, "memfds"),
+    refuse("fcntl", "no watching of directories (F_NOTIFY): all sandboxes see one image"), allow("fadvise64", "hints"),
     allow("readahead", "hints"), allow("dup", "descriptors"), allow("dup2", "descriptors"), allow("dup3", "descriptors"),
     allow("pipe", "pipes"), allow("pipe2", "pipes"), allow("sendfile", "shutil.copyfile"),
     allow("copy_file_range", "copying, libuv"), allow("splice", "pipes"), allow("tee", "pipes"),
@@ -71,8 +78,8 @@ constexpr Rule kRules[] = {
     only("mknod", {1, S_IFMT, S_IFIFO}, "fifos"), only("mknodat", {2, S_IFMT, S_IFIFO}, "fifos"),
     only("mknod", {1, S_IFMT, S_IFREG}, "plain files"), only("mknodat", {2, S_IFMT, S_IFREG}, "plain files"),
     refuse("mknod", "no device nodes"), refuse("mknodat", "no device nodes"),
-    allow("inotify_init", "fs.watch"), allow("inotify_init1", "fs.watch"), allow("inotify_add_watch", "fs.watch"),
-    allow("inotify_rm_watch", "fs.watch"), allow("memfd_create", "anonymous files, charged to the run"),
+    unknown("inotify_init", "would tell what others read of the image"), unknown("inotify_init1", "as inotify_init"),
+    unknown("inotify_add_watch", "as inotify_init"), unknown("inotify_rm_watch", "as inotify_init"), allow("memfd_create", "anonymous files, charged to the run"),
     request(TCGETS, "isatty"), request(TIOCGWINSZ, "terminal size"), request(FIONREAD, "bytes waiting"),
     request(FIONBIO, "non-blocking, libuv"), request(FIOCLEX, "close on exec, libuv and CPython"),
     request(FIONCLEX, "close on exec"), request(FIOASYNC, "signal-driven input"),
@@ -146,10 +153,12 @@ constexpr Rule kRules[] = {
     allow("eventfd", "event loops"), allow("eventfd2", "event loops"), allow("getrandom", "random numbers"),
 
     // Sockets: the network namespace has nothing but its own loopback.
-    family(AF_UNIX, SOCK_STREAM, "multiprocessing"), family(AF_UNIX, SOCK_DGRAM, "local datagrams"),
-    family(AF_UNIX, SOCK_SEQPACKET, "local packets"), family(AF_INET, SOCK_STREAM, "own loopback, the proxy"),
-    family(AF_INET, SOCK_DGRAM, "own loopback"), family(AF_INET6, SOCK_STREAM, "own loopback"),
-    family(AF_INET6, SOCK_DGRAM, "own loopback"),
+    family(AF_UNIX, SOCK_STREAM, 0, "multiprocessing"), family(AF_UNIX, SOCK_DGRAM, 0, "local datagrams"),
+    family(AF_UNIX, SOCK_SEQPACKET, 0, "local packets"),
+    family(AF_INET, SOCK_STREAM, 0, "own loopback"), family(AF_INET, SOCK_STREAM, IPPROTO_TCP, "own loopback"),
+    family(AF_INET, SOCK_DGRAM, 0, "own loopback"), family(AF_INET, SOCK_DGRAM, IPPROTO_UDP, "own loopback"),
+    family(AF_INET6, SOCK_STREAM, 0, "own loopback"), family(AF_INET6, SOCK_STREAM, IPPROTO_TCP, "own loopback"),
+    family(AF_INET6, SOCK_DGRAM, 0, "own loopback"), family(AF_INET6, SOCK_DGRAM, IPPROTO_UDP, "own loopback"),
     only("socket", {0, kInt, AF_NETLINK}, {2, kInt, NETLINK_ROUTE}, "getifaddrs, if_nameindex"),
     refuse("socket", "no raw, packet, vsock, alg, bluetooth"),
     only("socketpair", {0, kInt, AF_UNIX}, "asyncio, subprocess"), refuse("socketpair", "as socket"),

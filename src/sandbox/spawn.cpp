@@ -84,7 +84,17 @@ Result<Streams> Streams::create(int pipe_bytes) {
     // Many runs at once may reach the kernel's pages per user (pipe(7)): a smaller pipe still works.
     for (int bytes = pipe_bytes; bytes > (64 << 10) && ::fcntl(fd, F_SETPIPE_SZ, bytes) < 0;) bytes /= 2;
   }
-  return Streams{std::move(*out), std::move(*err), std::move(control->first), std::move(control->second)};
+  return Streams{std::move(*out), std::move(*err), std::move(control->first), std::move(control->second), {}, {}};
+}
+
+Result<void> Streams::add_warm_pipes() {
+  auto made = sys::make_pipe();
+  if (!made) return std::unexpected(made.error());
+  words = std::move(*made);
+  made = sys::make_pipe();
+  if (!made) return std::unexpected(made.error());
+  go = std::move(*made);
+  return sys::set_nonblocking(words.read_end.get());
 }
 
 std::string id_map_of(std::uint32_t id) { return "1000 " + std::to_string(id) + " 1"; }
@@ -132,6 +142,8 @@ Result<sys::UniqueFd> Spawner::waiting(Language language, const Place& place, in
   plan.argv = argv.data();
   plan.envp = envp.data();
   plan.main.payload_fd = payload_fd;
+  plan.main.report_fd = place.streams.words.write_end.get();
+  plan.main.go_fd = place.streams.go.read_end.get();
   return start(plan, place);
 }
 
@@ -160,7 +172,8 @@ Result<sys::UniqueFd> Spawner::start(ChildPlan plan, const Place& place) const {
   plan.main.stdin_fd = place.stdin_fd >= 0 ? place.stdin_fd : null_.get();
   plan.main.stdout_fd = place.streams.out.write_end.get();
   plan.main.stderr_fd = place.streams.err.write_end.get();
-  plan.main.control_fd = place.streams.control_inner.get();
+  plan.control_fd = place.streams.control_inner.get();
+  if (plan.main.payload_fd < 0) plan.main.report_fd = plan.control_fd;
 
   int pidfd = -1;
   clone_args args{};

@@ -18,9 +18,13 @@ struct Streams {
   sys::Pipe out;
   sys::Pipe err;
   sys::UniqueFd control;        // ours, in the end the front's
-  sys::UniqueFd control_inner;
+  sys::UniqueFd control_inner;  // PID 1's; the launcher's own word comes this way, too
+  // Of a warm sandbox only: what its program says itself, and what makes it start.
+  sys::Pipe words;
+  sys::Pipe go;
 
   [[nodiscard]] static Result<Streams> create(int pipe_bytes);
+  [[nodiscard]] Result<void> add_warm_pipes();
 };
 
 /// Starts sandboxes: plan, clone3, the rest is the child's. Owned by the launcher, which has to be on its stage.

@@ -46,6 +46,8 @@ Result<void> make_devices() {
     auto file = sys::open_at(AT_FDCWD, inside, O_WRONLY | O_CREAT | O_EXCL, 0666);
     if (!file) return std::unexpected(file.error());
     auto bound = mount_one((std::string("/dev/") + name).c_str(), inside.c_str(), nullptr, MS_BIND);
+    // Can be written to all the same; its times and modes cannot be changed.
+    if (bound) bound = restrict_mount(inside.c_str(), MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC);
     if (!bound) return bound;
   }
   for (const auto& [target, link] : kDevLinks) {

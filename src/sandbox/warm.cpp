@@ -2,6 +2,7 @@
 
 #include <poll.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <cerrno>
 
@@ -63,6 +64,8 @@ bool Sandboxes::refill() {
 }
 
 Result<void> Sandboxes::start_warm(Sandbox& sandbox) {
+  auto piped = sandbox.streams.add_warm_pipes();
+  if (!piped) return piped;
   auto payload = sys::make_memfd("payload");
   if (!payload) return std::unexpected(payload.error());
   auto input = sys::make_memfd("stdin");
@@ -79,6 +82,8 @@ Result<void> Sandboxes::start_warm(Sandbox& sandbox) {
     sandbox.streams.out.write_end.reset();
     sandbox.streams.err.write_end.reset();
     sandbox.streams.control_inner.reset();
+    sandbox.streams.words.write_end.reset();
+    sandbox.streams.go.read_end.reset();
     sandbox.state = State::warming;
   }
   return {};
@@ -93,6 +98,14 @@ void Sandboxes::control_readable(std::uint64_t id) {
   if (received && !*received) return;
   if (!received || (*received)->size != sizeof control) return discard(sandbox);
   advance(sandbox, control, std::move((*received)->fds));
+}
+
+void Sandboxes::words_readable(std::uint64_t id) {
+  const auto found = all_.find(id);
+  if (found == all_.end() || found->second->state >= State::handed_out) return;
+  Control control;
+  if (::read(found->second->streams.words.read_end.get(), &control, sizeof control) != sizeof control) return discard(*found->second);
+  advance(*found->second, control, {});
 }
 
 void Sandboxes::advance(Sandbox& sandbox, const Control& control, std::vector<sys::UniqueFd> fds) {
@@ -118,11 +131,12 @@ void Sandboxes::ask_zygote(Sandbox& sandbox) {
   request.warm_up = sandbox.waiting ? WarmUp::no : WarmUp::yes;
   id_map_of(request.main_id).copy(request.id_map, sizeof request.id_map - 1);
   std::vector<int> fds = {sandbox.init.get(),
-                          sandbox.streams.control_inner.get(),
+                          sandbox.streams.words.write_end.get(),
                           sandbox.input.get(),
                           sandbox.streams.out.write_end.get(),
                           sandbox.streams.err.write_end.get(),
-                          sandbox.payload.get()};
+                          sandbox.payload.get(),
+                          sandbox.streams.go.read_end.get()};
   for (const auto& item : sandbox.group) {
     if (item.kind == sys::CgroupFdKind::dir) request.group_version = 2;
     if (item.kind == sys::CgroupFdKind::procs) request.group_version = 1;

@@ -27,14 +27,14 @@ struct ZygoteSettings {
 /// Warm up what is not needed at once; a request that somebody waits for starts right away.
 enum class WarmUp : std::uint32_t { no, yes };
 
-/// Descriptors: PID 1's pidfd, control, stdin, stdout, stderr, payload, then the group's: its directory (v2) or its procs files.
+/// Descriptors: PID 1's pidfd, words, stdin, stdout, stderr, payload, go, then the group's: its directory (v2) or its procs files.
 struct ForkRequest {
   std::uint32_t main_id = 0;
   WarmUp warm_up{};
   std::uint32_t group_version = 0;  // 2: one directory follows; 1: procs files; 0: none
   char id_map[32]{};
 };
-inline constexpr std::size_t kForkFds = 6;
+inline constexpr std::size_t kForkFds = 7;
 
 /// With the child's pidfd when it was forked.
 struct ForkReply {

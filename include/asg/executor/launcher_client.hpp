@@ -16,6 +16,7 @@ struct Launched {
   sys::UniqueFd stdout_fd;
   sys::UniqueFd stderr_fd;
   sys::UniqueFd control;
+  sys::UniqueFd words;      // of a warm sandbox
   sys::UniqueFd workspace;  // O_PATH; a cold sandbox sends it on its control socket instead
 };
 

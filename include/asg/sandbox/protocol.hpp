@@ -19,7 +19,8 @@ enum class MessageType : std::uint32_t {
   finish,   // kill what is left and say what it used. Answer: finished, later gone. With fds (working directory, patterns, a
             // memfd for the answer): collect output files when everything is dead; collected comes before gone
   // launcher -> front
-  launched,       // value: 1 for a warm one; fds: stdout, stderr (read ends), control[, working directory of a warm one]
+  launched,       // value: 1 for a warm one; fds: stdout, stderr (read ends), control; of a warm one also
+                  // its words and its working directory
   launch_failed,  // value: errno, text; gone follows
   finished,       // usage
   collected,      // value: 0, or 1 when the collection was cut short
@@ -62,7 +63,8 @@ struct Message {
 };
 static_assert(std::is_trivially_copyable_v<Message>);
 
-/// From a sandbox's PID 1 to the front, on the run's control socket. End of file without `exited` means that PID 1 was killed.
+/// From a sandbox's PID 1 (or the launcher) to the front, on the run's control socket, which no program holds; and a warm program's
+/// own words, over a pipe: its status, before its memory is torn down. End of file without `exited` means that PID 1 was killed.
 enum class ControlType : std::uint32_t {
   started,  // fds: the working directory
   failed,   // could not be set up: stage, index, value = errno

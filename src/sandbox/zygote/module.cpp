@@ -99,24 +99,25 @@ void reply(int error, int pidfd) {
 
 /// Into the sandbox: its group, its namespaces, its working directory, then what every program goes through.
 void enter(const Request& request) {
-  const int control = request.fds[1];
+  const int words = request.fds[1];
   for (std::size_t i = kForkFds; request.what.group_version == 1 && i < request.fd_count; ++i) {
-    check(control, ::write(request.fds[i], "0", 1), StageId::enter_cgroup, static_cast<std::uint32_t>(i));
+    check(words, ::write(request.fds[i], "0", 1), StageId::enter_cgroup, static_cast<std::uint32_t>(i));
   }
   constexpr int kJoined = CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP;
-  check(control, ::setns(request.fds[0], kJoined), StageId::join_namespaces);
-  check(control, ::chdir("/workspace"), StageId::change_directory);
+  check(words, ::setns(request.fds[0], kJoined), StageId::join_namespaces);
+  check(words, ::chdir("/workspace"), StageId::change_directory);
   MainPlan plan;
   plan.main_id = request.what.main_id;
   plan.id_map = request.what.id_map;
   plan.limits = settings->limits;
   plan.limit_count = settings->limit_count;
   plan.filter = {.len = static_cast<unsigned short>(settings->filter_length), .filter = const_cast<sock_filter*>(settings->filter)};
-  plan.control_fd = control;
+  plan.report_fd = words;
   plan.stdin_fd = request.fds[2];
   plan.stdout_fd = request.fds[3];
   plan.stderr_fd = request.fds[4];
   plan.payload_fd = request.fds[5];
+  plan.go_fd = request.fds[6];
   plan.descriptors = Descriptors::closed_now;
   become_program(plan);
   load_filter(plan);

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -20,8 +19,9 @@ namespace {
 
 using sandbox::Control;
 using sandbox::ControlType;
-using sandbox::kControlFd;
+using sandbox::kGoFd;
 using sandbox::kPayloadFd;
+using sandbox::kWordsFd;
 using sandbox::PayloadReader;
 using sandbox::PlanFile;
 
@@ -29,7 +29,7 @@ constexpr const char* kMain = "/workspace/main.py";
 
 void say(ControlType type, unsigned value) {
   const Control message{.type = type, .value = value, .stage = 0, .index = 0};
-  (void)::send(kControlFd, &message, sizeof message, MSG_NOSIGNAL);
+  (void)!::write(kWordsFd, &message, sizeof message);
 }
 
 [[noreturn]] void broken() {
@@ -45,13 +45,20 @@ void call(PyObject* hooks, const char* name, PyObject* argument = nullptr) {
   Py_DECREF(result);
 }
 
+/// A program may have broken what this calls: that is its own affair, and its end stands.
+void wind_up(PyObject* hooks, const char* name, PyObject* argument) {
+  PyObject* result = PyObject_CallFunctionObjArgs(PyDict_GetItemString(hooks, name), argument, nullptr);
+  if (result == nullptr) PyErr_WriteUnraisable(nullptr);
+}
+
 void await_go() {
   Control message;
   ssize_t n = -1;
   do {
-    n = ::recv(kControlFd, &message, sizeof message, 0);
+    n = ::read(kGoFd, &message, sizeof message);
   } while (n < 0 && errno == EINTR);
   if (n != sizeof message || message.type != ControlType::go) ::_exit(0);  // not needed any more
+  ::close(kGoFd);
 }
 
 void set_variable(const char* text) {
@@ -187,8 +194,8 @@ void run_program(PyObject* hooks, bool warm_up) {
   PyObject* program = take_payload();
   say(ControlType::running, 0);
   const End end = execute(program, main);
-  call(hooks, "finish", main);
-  call(hooks, "flush");
+  wind_up(hooks, "finish", main);
+  wind_up(hooks, "flush", nullptr);
   if (end.signal != 0) {
     ::signal(end.signal, SIG_DFL);
     ::kill(self, end.signal);

@@ -58,14 +58,13 @@ TEST_F(Collecting, AColdSandboxSendsItsWorkingDirectoryItself) {
   EXPECT_TRUE((*call->result)->files.empty());
 }
 
-TEST_F(Collecting, AProgramsOwnWordsReplaceNoDirectory) {
+TEST_F(Collecting, AProgramsOwnWordsOnlyEndItself) {
   const auto call = collecting_call();
   const sys::UniqueFd workspace = folder();
   const RunId run = started(workspace.get());
-  launcher_.control(run, {.type = sandbox::ControlType::running});
-  const sys::UniqueFd other = sys::open_at(AT_FDCWD, "/", O_PATH | O_DIRECTORY).value();
-  launcher_.control(run, {.type = sandbox::ControlType::started}, {other.get()});
-  wants_finish(run);  // it has only ended itself
+  launcher_.words(run, {.type = sandbox::ControlType::running});
+  launcher_.words(run, {.type = sandbox::ControlType::failed});
+  wants_finish(run);
   struct stat given {};
   struct stat own {};
   ASSERT_EQ(::fstat(launcher_.last_finish().fds.at(0).get(), &given), 0);
@@ -75,6 +74,31 @@ TEST_F(Collecting, AProgramsOwnWordsReplaceNoDirectory) {
   launcher_.collected(run, {});
   answered(call);
   EXPECT_EQ((*call->result)->exit_code, 127);
+}
+
+TEST_F(Collecting, APieceOfAWordIsRubbish) {
+  const auto call = collecting_call();
+  const sys::UniqueFd workspace = folder();
+  const RunId run = started(workspace.get());
+  launcher_.words(run, {.type = sandbox::ControlType::running});
+  launcher_.words(run, "xyz");
+  wants_finish(run);
+  launcher_.finished(run);
+  launcher_.collected(run, {});
+  answered(call);
+  EXPECT_EQ((*call->result)->exit_code, 127);
+}
+
+TEST_F(Collecting, AProgramThatClosesItsPipeIsHeardOfByItsParent) {
+  const auto call = collecting_call();
+  const sys::UniqueFd workspace = folder();
+  const RunId run = started(workspace.get());
+  launcher_.words(run, {.type = sandbox::ControlType::running});
+  launcher_.sandbox(run).words.reset();
+  ends(run, exit_status(3));
+  launcher_.collected(run, {});
+  answered(call);
+  EXPECT_EQ((*call->result)->exit_code, 3);
 }
 
 TEST_F(Collecting, ACollectionCutShortIsTold) {

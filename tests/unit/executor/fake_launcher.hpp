@@ -33,6 +33,7 @@ class FakeLauncher {
     sys::UniqueFd out;
     sys::UniqueFd err;
     sys::UniqueFd control;
+    sys::UniqueFd words;  // a warm program's own
   };
 
   FakeLauncher() {
@@ -66,9 +67,11 @@ class FakeLauncher {
     auto err = sys::make_pipe().value();
     auto control = sys::make_message_pair().value();
     std::vector<int> fds = {out.read_end.get(), err.read_end.get(), control.first.get()};
-    if (workspace >= 0) fds.push_back(workspace);
+    auto words = sys::make_pipe().value();
+    EXPECT_TRUE(sys::set_nonblocking(words.read_end.get()));
+    if (workspace >= 0) fds.insert(fds.end(), {words.read_end.get(), workspace});
     say({.type = sandbox::MessageType::launched, .run = run}, fds);
-    return sandboxes_[run] = Sandbox{std::move(out.write_end), std::move(err.write_end), std::move(control.second)};
+    return sandboxes_[run] = Sandbox{std::move(out.write_end), std::move(err.write_end), std::move(control.second), std::move(words.write_end)};
   }
   void launch_failed(sandbox::RunId run, int number, std::string_view text) {
     sandbox::Message message{.type = sandbox::MessageType::launch_failed, .value = static_cast<std::uint32_t>(number), .run = run};
@@ -78,6 +81,13 @@ class FakeLauncher {
   }
   void control(sandbox::RunId run, const sandbox::Control& control, std::vector<int> fds = {}) {
     EXPECT_TRUE(sys::send_message(sandboxes_.at(run).control.get(), sys::bytes_of(control), fds));
+  }
+  /// What a warm program says itself.
+  void words(sandbox::RunId run, std::string_view bytes) {
+    EXPECT_EQ(::write(sandboxes_.at(run).words.get(), bytes.data(), bytes.size()), static_cast<ssize_t>(bytes.size()));
+  }
+  void words(sandbox::RunId run, const sandbox::Control& control) {
+    words(run, std::string_view(reinterpret_cast<const char*>(&control), sizeof control));
   }
   /// wait_status: as waitpid(2) gives it.
   void exited(sandbox::RunId run, int wait_status) {
