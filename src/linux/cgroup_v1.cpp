@@ -90,6 +90,8 @@ class CgroupV1 final : public CgroupTree {
     if (!made && errno != EEXIST) return fail_errno("mkdir " + directory);
     auto dir = open_at(AT_FDCWD, directory, O_RDONLY | O_DIRECTORY);
     if (!dir) return std::unexpected(dir.error());
+    // The launcher reads below this descriptor; a strict umask would keep it out.
+    if (::fchmod(dir->get(), 0755) != 0) return fail_errno("chmod " + directory);
     auto set = set_limits(controller, dir->get(), limits);
     if (!set) return set;
     if (controller == "memory") {

@@ -86,6 +86,8 @@ class CgroupV2 final : public CgroupTree {
       if (!set) return std::unexpected(set.error());
     }
     (void)write_file(dir->get(), "memory.swap.max", "0");  // absent where the kernel has no swap accounting
+    // The launcher reads below this descriptor; a strict umask would keep it out.
+    if (::fchmod(dir->get(), 0755) != 0) return fail_errno("chmod " + directory);
     auto enterable = let_enter(dir->get(), "cgroup.procs", enter_uid_);
     if (!enterable) return std::unexpected(enterable.error());
     auto kill = open_at(dir->get(), "cgroup.kill", O_WRONLY);  // since 5.14

@@ -8,6 +8,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -65,6 +66,7 @@ void pass_over_pid_2() {
   sigset_t none;
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);  // the children's, too
+  ::umask(022);                                // and what programs in sandboxes find, however strict the starter's is
   sys::UniqueFd* const kept[] = {&front, &supervisor};
   auto alone = sys::keep_only(kept, sys::StandardStreams::only_stderr);
   if (!alone) {
