@@ -67,7 +67,10 @@ PROCESSES = [
                 if os.fork() == 0: os._exit(0)
                 os._exit(0)
             os.wait()
-        state = lambda p: open(f"/proc/{p}/stat").read().rsplit(")", 1)[1].split()[0]
+        def state(pid):
+            try:
+                with open(f"/proc/{pid}/stat") as stat: return stat.read().rsplit(")", 1)[1].split()[0]
+            except (FileNotFoundError, ProcessLookupError): return None  # reaped since it was listed
         for _ in range(50):
             zombies = [p for p in os.listdir("/proc") if p.isdigit() and state(p) == "Z"]
             if not zombies: break
