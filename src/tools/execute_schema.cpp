@@ -69,20 +69,23 @@ Json files_property() {
   file["properties"]["encoding"]["enum"] = {"utf-8", "base64"};
   file["required"] = {"path", "content"};
   file["additionalProperties"] = false;
-  return list_of(std::move(file), kMaxFiles, "Files laid into the working directory before the run; 8 MiB together.");
+  return list_of(std::move(file), kMaxFiles, "Files laid into the working directory before the run; 64 files, 8 MiB together.");
 }
 
 Json input_schema(const Limits& limits, const ImageInfo& image) {
   Json properties;
   properties["language"] = typed("string", fmt::format("python ({}) or javascript ({}).", image.python, image.node));
   properties["language"]["enum"] = {"python", "javascript"};
-  properties["code"] = typed("string", "The program, run as a file of its own. Print what you want to see. 4 MiB at most.");
+  properties["code"] = typed("string", "The whole program, run as a file of its own. Print what you want to see: the value of a last line is not shown. 4 MiB at most.");
   properties["timeout_seconds"] = time_property(limits);
   if (kPackagesAvailable) properties["packages"] = list_of(string_items(), kMaxPackages, "pip or npm packages to install first.");
   properties["stdin"] = typed("string", "Standard input of the program; without it stdin is at end of file.");
   if (kFilesAvailable) {
     properties["files"] = files_property();
-    properties["output_files"] = list_of(string_items(), kMaxOutputFiles, "Paths or globs to return after the run; 8 MiB together.");
+    properties["output_files"] = list_of(
+        string_items(), kMaxOutputFiles,
+        "Files to return after the run: paths or globs relative to the working directory, such as plot.png, out/*.csv or **/*.json; "
+        "32 files, 8 MiB together. They come in the result's files, pictures as image blocks too.");
   }
   properties["env"] = env_property();
   properties["timeout_ms"] = integer_property(limits.max_timeout_seconds * 1000, "timeout_seconds in milliseconds; give one of them.");
@@ -93,6 +96,21 @@ Json input_schema(const Limits& limits, const ImageInfo& image) {
   schema["required"] = {"language", "code"};
   schema["additionalProperties"] = false;
   return schema;
+}
+
+Json output_files_property() {
+  Json file;
+  file["type"] = "object";
+  file["properties"]["path"]["type"] = "string";
+  file["properties"]["size"]["type"] = "integer";
+  file["properties"]["mime_type"]["type"] = "string";
+  file["properties"]["encoding"]["enum"] = {"utf-8", "base64"};
+  file["properties"]["content"]["type"] = "string";
+  file["properties"]["error"] = typed("string", "Why it could not be returned; content is missing then.");
+  file["required"] = {"path", "size"};
+  Json value = typed("array", "What output_files named.");
+  value["items"] = std::move(file);
+  return value;
 }
 
 /// The keys of a run. anyOf admits the object that x402 clients read when a payment is missing: clients of older
@@ -108,6 +126,7 @@ Json output_schema() {
   for (const char* count : {"stdout_bytes", "stderr_bytes"}) properties[count]["type"] = "integer";
   properties["usage"]["type"] = "object";
   properties["hint"] = typed("string", "What to do about it, where that helps.");
+  if (kFilesAvailable) properties["files"] = output_files_property();
   Json run;
   run["required"] = {"stdout", "stderr", "exit_code", "duration_ms"};
   Json payment;
@@ -120,16 +139,25 @@ Json output_schema() {
 }
 
 std::string description(const Limits& limits, const ImageInfo& image) {
-  return fmt::format(
+  std::string text = fmt::format(
       "Runs Python ({}) or JavaScript ({}) in a fresh, isolated Linux sandbox and returns stdout, stderr and exit_code. "
-      "Every call starts clean: nothing is kept from call to call. Print the results you need. "
-      "Preinstalled: Python {}; JavaScript {}. JavaScript may use require, import and top-level await. "
-      "The working directory and /tmp can be written. No network unless the operator allowed hosts. "
-      "Limits: {} MiB memory, {} CPU, {} processes and threads, {} s by default ({} s at most), {} KiB of each output stream. "
-      "A program that fails, times out or runs out of memory is still a result: read exit_code, stderr and hint.",
+      "Every call starts clean: nothing is kept from call to call, so one call holds all the code and data that it needs. "
+      "Print the results you need. Preinstalled: Python {}; JavaScript {}{}. JavaScript may use require, import and top-level await. ",
       image.python, image.node, fmt::join(image.python_packages, ", "), fmt::join(image.node_packages, ", "),
-      limits.memory_bytes >> 20, limits.cpus, limits.processes, limits.default_timeout_seconds, limits.max_timeout_seconds,
-      limits.output_bytes >> 10);
+      kPackagesAvailable ? "; name others in packages" : "; others cannot be installed");
+  if (kFilesAvailable) {
+    text += "The working directory is /workspace; it and /tmp can be written, all else is read-only. Hand data over in files; have files "
+            "that the code saved returned by naming them in output_files, for example [\"chart.png\", \"results/*.csv\"]: pictures "
+            "come back as images. There is no display: save pictures to files. ";
+  } else {
+    text += "The working directory is /workspace; it and /tmp can be written, all else is read-only. ";
+  }
+  return text + fmt::format(
+      "No network: the code reaches no other host. "
+      "Limits: {} MiB memory, {} CPU, {} processes and threads, {} MiB of files, {} s by default ({} s at most), {} KiB of each "
+      "output stream. A program that fails, times out or runs out of memory is still a result: read exit_code, stderr and hint.",
+      limits.memory_bytes >> 20, limits.cpus, limits.processes, limits.files_bytes >> 20, limits.default_timeout_seconds,
+      limits.max_timeout_seconds, limits.output_bytes >> 10);
 }
 
 Json annotations() {

@@ -86,7 +86,12 @@ TEST_F(SandboxExecuteTest, DescribesItself) {
   EXPECT_EQ(definition["outputSchema"]["type"], "object");
   EXPECT_FALSE(definition["outputSchema"].contains("$schema"));
   EXPECT_FALSE(definition["inputSchema"]["properties"].contains("packages"));
-  EXPECT_THAT(definition["description"].get<std::string>(), HasSubstr("numpy"));
+  for (const char* promised : {"numpy", "/workspace", "output_files", "No network", "512 MiB", "read-only"}) {
+    EXPECT_THAT(definition["description"].get<std::string>(), HasSubstr(promised));
+  }
+  EXPECT_EQ(definition["annotations"]["readOnlyHint"], false);
+  EXPECT_EQ(definition["annotations"]["idempotentHint"], false);
+  EXPECT_EQ(definition["annotations"]["openWorldHint"], false);
   for (const char* hint : {"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"}) {
     EXPECT_TRUE(definition["annotations"][hint].is_boolean());
   }
