@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import json
+import pathlib
 import textwrap
 import time
 import unittest
@@ -337,6 +338,15 @@ class OutputFiles(ServerTest):
                 contract.check(self, reply)
                 self.assertEqual({content_of(file)[:2] for file in reply.result["files"] if "error" not in file}, {str(number + 10).encode()}, reply.text[:300])
         self.assert_alive()
+
+    def test_the_chart_of_the_readme(self):
+        folder = pathlib.Path(__file__).parent / "chart"
+        arguments = json.loads((folder / "call.json").read_text())["params"]["arguments"]
+        run = self.server.call(**arguments).result
+        self.assertEqual((run["exit_code"], run["stderr"]), (0, ""), run)
+        chart = content_of(run["files"][0])
+        self.assertEqual([block["data"] for block in run["content"] if block["type"] == "image"], [run["files"][0]["content"]])
+        self.assertEqual(chart[:24], (folder / "chart.png").read_bytes()[:24], "another kind or size of picture than README shows")
 
     def test_the_answer_does_not_wait_for_a_pipe(self):
         code = "import os\nos.mkfifo('p')\nif os.fork() == 0:\n    open('p', 'w')\n"
