@@ -65,6 +65,10 @@ class Inspector(ServerTest):
         status, out, err = self.call(era, language="python", code="print(6 * 7)")
         self.assertEqual(status, 0, err + out)
         self.assertIn(r'"stdout":"42\n"', out.replace(" ", ""))
+        status, out, err = self.call(era, language="python", output_files=["p.png"],
+                                     code="from PIL import Image; Image.new('RGB', (2, 2)).save('p.png')")
+        self.assertEqual(status, 0, err + out)
+        self.assertEqual([block["mimeType"] for block in json.loads(out)["result"]["content"] if block["type"] == "image"], ["image/png"])
         status, out, err = self.call(era, language="ruby", code="1")
         self.assertEqual(status, TOOL_FAILED, err + out)
         self.assertIn("INVALID_ARGUMENTS", out)
