@@ -1,8 +1,12 @@
 #include "execute_output.hpp"
 
 #include <chrono>
+#include <iterator>
+#include <string>
+#include <string_view>
 #include <utility>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "asg/mcp/base64.hpp"
@@ -22,7 +26,36 @@ std::int64_t milliseconds(std::chrono::nanoseconds time) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(time).count();
 }
 
-/// Text files come as they are, the rest as base64; a picture also becomes an image block, which shares the base64.
+/// Where the file was, inside (RFC 8089): clients parse the uri of a resource, so every byte outside RFC 3986's unreserved
+/// characters is escaped.
+std::string uri_of(std::string_view path) {
+  constexpr std::string_view kPlain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/";
+  std::string uri = "file:///workspace/";
+  for (const char byte : path) {
+    if (kPlain.contains(byte)) uri += byte;
+    else fmt::format_to(std::back_inserter(uri), "%{:02X}", static_cast<unsigned char>(byte));
+  }
+  return uri;
+}
+
+/// What a client shows or keeps of a file: a picture is an image, all else an embedded resource (every revision has both).
+Json write_block(const Json& entry) {
+  const std::string_view type = entry["mime_type"].get_ref<const std::string&>();
+  Json block;
+  if (is_picture(type)) {
+    block["type"] = "image";
+    block["data"] = entry["content"];
+    block["mimeType"] = type;
+    return block;
+  }
+  block["type"] = "resource";
+  block["resource"]["uri"] = uri_of(entry["path"].get_ref<const std::string&>());
+  block["resource"]["mimeType"] = type;
+  block["resource"][entry["encoding"] == "utf-8" ? "text" : "blob"] = entry["content"];
+  return block;
+}
+
+/// Text files come as they are, the rest as base64; each also becomes a content block.
 Json write_file(OutputFile file, Json& blocks) {
   Json entry;
   entry["path"] = to_utf8(std::move(file.path));
@@ -35,15 +68,8 @@ Json write_file(OutputFile file, Json& blocks) {
   entry["mime_type"] = type;
   const bool text = is_utf8(file.content) && !is_picture(type);
   entry["encoding"] = text ? "utf-8" : "base64";
-  std::string content = text ? std::move(file.content) : mcp::base64_encode(file.content);
-  if (is_picture(type)) {
-    Json block;
-    block["type"] = "image";
-    block["data"] = content;
-    block["mimeType"] = type;
-    blocks.push_back(std::move(block));
-  }
-  entry["content"] = std::move(content);
+  entry["content"] = text ? std::move(file.content) : mcp::base64_encode(file.content);
+  blocks.push_back(write_block(entry));
   return entry;
 }
 
@@ -87,16 +113,16 @@ std::string_view outcome_word(Cause cause) {
 
 mcp::ToolResult write_execute(sandbox::Outcome outcome, std::string hint, FilesWanted files) {
   Json run = write_run(outcome);
-  Json pictures = Json::array();
+  Json blocks = Json::array();
   if (files == FilesWanted::yes) {
     run["files"] = Json::array();
-    for (OutputFile& file : outcome.files) run["files"].push_back(write_file(std::move(file), pictures));
+    for (OutputFile& file : outcome.files) run["files"].push_back(write_file(std::move(file), blocks));
   }
   if (!hint.empty()) run["hint"] = std::move(hint);
 
   mcp::ToolResult result;
   result.outcome = outcome_word(outcome.cause);
-  result.body["content"] = std::move(pictures);
+  result.body["content"] = std::move(blocks);
   result.body["isError"] = false;
   result.structured = R"({"stdout":)";
   mcp::append_quoted(result.structured, to_utf8(std::move(outcome.out.text)));

@@ -85,7 +85,7 @@ Json input_schema(const Limits& limits, const ImageInfo& image) {
     properties["output_files"] = list_of(
         string_items(), kMaxOutputFiles,
         "Files to return after the run: paths or globs relative to the working directory, such as plot.png, out/*.csv or **/*.json; "
-        "32 files, 8 MiB together. They come in the result's files, pictures as image blocks too.");
+        "32 files, 8 MiB together. They come in the result's files, and as content blocks: pictures as images, others as resources.");
   }
   properties["env"] = env_property();
   properties["timeout_ms"] = integer_property(limits.max_timeout_seconds * 1000, "timeout_seconds in milliseconds; give one of them.");

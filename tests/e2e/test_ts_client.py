@@ -49,13 +49,15 @@ class TypeScriptClient(unittest.TestCase):
             self.assertEqual(result["stdout"], stdout)  # the keys of the product page, at the top level
             self.assertEqual(json.loads(result["content"][0]["text"]), result["structuredContent"])
 
-    def test_pictures_come_as_image_blocks(self):
+    def test_files_come_as_images_and_resources(self):
         result = self.said["picture"]
         files = {file["path"]: file for file in result["structuredContent"]["files"]}
         self.assertEqual((sorted(files), files["note.txt"]["content"]), (["in.png", "note.txt", "out.png"], "done"), result)
         blocks = [block for block in result["content"] if block["type"] == "image"]
         self.assertEqual([(block["mimeType"], block["data"]) for block in blocks],
                          [("image/png", files[path]["content"]) for path in ("in.png", "out.png")])
+        self.assertEqual([block["resource"] for block in result["content"] if block["type"] == "resource"],
+                         [{"uri": "file:///workspace/note.txt", "mimeType": "text/plain", "text": "done"}])
 
     def test_refusals_are_answers_that_a_model_can_read(self):
         self.assertTrue(self.said["refused"]["isError"])

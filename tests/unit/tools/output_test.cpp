@@ -112,10 +112,19 @@ TEST(Output, ReturnsFilesAndShowsPictures) {
   EXPECT_EQ(mcp::base64_decode(body["files"][1]["content"].get<std::string>()), png);
   EXPECT_EQ(body["files"][2]["mime_type"], "application/octet-stream");
   EXPECT_EQ(body["files"][3].dump(), R"({"path":"big","size":99,"error":"too large"})");
-  ASSERT_EQ(body["content"].size(), 2U);
-  EXPECT_EQ(body["content"][1]["type"], "image");
-  EXPECT_EQ(body["content"][1]["mimeType"], "image/png");
+  ASSERT_EQ(body["content"].size(), 4U);
+  EXPECT_EQ(body["content"][1].dump(), R"({"type":"resource","resource":{"uri":"file:///workspace/a.txt","mimeType":"text/plain","text":"hi"}})");
+  EXPECT_EQ(body["content"][2]["type"], "image");
+  EXPECT_EQ(body["content"][2]["mimeType"], "image/png");
+  EXPECT_EQ(body["content"][3]["resource"]["blob"], "/w==");
   EXPECT_TRUE(whole(write_execute(sample(), "", FilesWanted::yes))["files"].is_array());
+}
+
+TEST(Output, EscapesTheUriOfAResource) {
+  Outcome outcome = sample();
+  outcome.files = {{.path = "d/\xC3\xA9 ?#%.csv", .size = 0, .content = "", .error = ""}};
+  const auto body = whole(write_execute(outcome, "", FilesWanted::yes));
+  EXPECT_EQ(body["content"][1]["resource"]["uri"], "file:///workspace/d/%C3%A9%20%3F%23%25.csv");
 }
 
 struct HintRow {
