@@ -69,7 +69,7 @@ Json files_property() {
   file["properties"]["encoding"]["enum"] = {"utf-8", "base64"};
   file["required"] = {"path", "content"};
   file["additionalProperties"] = false;
-  return list_of(std::move(file), kMaxFiles, "Files laid into the working directory before the run; 64 files, 8 MiB together.");
+  return list_of(std::move(file), kMaxFiles, "Files laid into the working directory before the run; 8 MiB together.");
 }
 
 Json input_schema(const Limits& limits, const ImageInfo& image) {
@@ -85,7 +85,7 @@ Json input_schema(const Limits& limits, const ImageInfo& image) {
     properties["output_files"] = list_of(
         string_items(), kMaxOutputFiles,
         "Files to return after the run: paths or globs relative to the working directory, such as plot.png, out/*.csv or **/*.json; "
-        "32 files, 8 MiB together. They come in the result's files, and as content blocks: pictures as images, others as resources.");
+        "8 MiB together. They come in the result's files, and as content blocks: pictures as images, others as resources.");
   }
   properties["env"] = env_property();
   properties["timeout_ms"] = integer_property(limits.max_timeout_seconds * 1000, "timeout_seconds in milliseconds; give one of them.");
@@ -142,15 +142,13 @@ std::string description(const Limits& limits, const ImageInfo& image) {
   std::string text = fmt::format(
       "Runs Python ({}) or JavaScript ({}) in a fresh, isolated Linux sandbox and returns stdout, stderr and exit_code. "
       "Every call starts clean: nothing is kept from call to call, so one call holds all the code and data that it needs. "
-      "Print the results you need. Preinstalled: Python {}; JavaScript {}{}. JavaScript may use require, import and top-level await. ",
+      "Print the results you need. Preinstalled: Python {}; JavaScript {}{}. JavaScript may use require, import and top-level await. "
+      "The working directory is /workspace; it and /tmp can be written, all else is read-only. ",
       image.python, image.node, fmt::join(image.python_packages, ", "), fmt::join(image.node_packages, ", "),
       kPackagesAvailable ? "; name others in packages" : "; others cannot be installed");
   if (kFilesAvailable) {
-    text += "The working directory is /workspace; it and /tmp can be written, all else is read-only. Hand data over in files; have files "
-            "that the code saved returned by naming them in output_files, for example [\"chart.png\", \"results/*.csv\"]: pictures "
-            "come back as images. There is no display: save pictures to files. ";
-  } else {
-    text += "The working directory is /workspace; it and /tmp can be written, all else is read-only. ";
+    text += "Hand data over in files; have files that the code saved returned by naming them in output_files, for example "
+            "[\"chart.png\", \"results/*.csv\"]: pictures come back as images. There is no display: save pictures to files. ";
   }
   return text + fmt::format(
       "No network: the code reaches no other host. "
